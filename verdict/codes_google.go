@@ -1,0 +1,248 @@
+package verdict
+
+import "strings"
+
+// google: the gRPC status codes (google.rpc.Code), the reasons of REST errors
+// ("Standard error responses", domain usageLimits) and of google.rpc.ErrorInfo. The
+// gRPC codes that mean a fatal error are here too, since with gRPC there is no
+// status that could decide after them.
+var google = provider{
+	codes: map[string]rule{
+		"RESOURCE_EXHAUSTED": {kind: Throttled, when: googleExhausted},
+		// The server may have begun to run a request before it became unavailable.
+		"UNAVAILABLE":       {kind: Throttled, when: googleUnavailable, mayHaveRun: true},
+		"DEADLINE_EXCEEDED": {kind: Transient},
+		"INTERNAL":          {kind: Transient},
+		"CANCELLED":         {kind: Canceled, when: googleCancelled},
+
+		"rateLimitExceeded":               {kind: Throttled, when: googleRate},
+		"userRateLimitExceeded":           {kind: Throttled, when: googleRate},
+		"rateLimitExceededUnreg":          {kind: Throttled, when: googleRate},
+		"userRateLimitExceededUnreg":      {kind: Throttled, when: googleRate},
+		"RATE_LIMIT_EXCEEDED":             {kind: Throttled, when: googleRate},
+		"quotaExceeded":                   {kind: Fatal, when: googleQuota},
+		"dailyLimitExceeded":              {kind: Fatal, why: "a daily quota is used up"},
+		"dailyLimitExceededUnreg":         {kind: Fatal, why: "a daily quota is used up"},
+		"accessNotConfigured":             {kind: Fatal, when: googleDisabled},
+		"SERVICE_DISABLED":                {kind: Fatal, when: googleDisabled},
+		"forbidden":                       {kind: Fatal, when: googleDenied},
+		"insufficientPermissions":         {kind: Fatal, when: googleDenied},
+		"IAM_PERMISSION_DENIED":           {kind: Fatal, when: googleDenied},
+		"PERMISSION_DENIED":               {kind: Fatal, when: googleDenied},
+		"ACCESS_TOKEN_SCOPE_INSUFFICIENT": {kind: Fatal, when: googleDenied},
+	},
+	read: readGoogle,
+}
+
+// googleError is what a google.rpc.Status or a REST error says besides code and
+// message.
+type googleError struct {
+	consumer string   // ErrorInfo: whose quota or disabled API it is
+	service  string   // ErrorInfo: which API
+	metric   string   // ErrorInfo: quota_metric
+	delays   []any    // RetryInfo.retryDelay
+	texts    []string // what the details say in words, in lower case
+}
+
+// exhaustedForLong tells what more a quota error says: a daily quota, or a message
+// that is too large, which no waiting makes smaller. The unit of a quota stands in
+// details or message ("per minute", "per day").
+func (ev *evidence) exhaustedForLong() (string, bool) {
+	for _, t := range append(ev.google.texts, strings.ToLower(head(ev.words(), maxText))) {
+		for _, p := range []string{"per day", "perday", "per_day", "daily", "/d/", "1/d"} {
+			if strings.Contains(t, p) {
+				return "a daily quota is used up", true
+			}
+		}
+		for _, p := range []string{"larger than max", "exceeds maximum size", "message size", "message too large"} {
+			if strings.Contains(t, p) {
+				return "the message is too large", true
+			}
+		}
+	}
+	return "", false
+}
+
+func googleExhausted(ev *evidence) (Kind, string, bool) {
+	if why, ok := ev.exhaustedForLong(); ok {
+		return Fatal, why, true
+	}
+	return Throttled, ev.google.metric, true
+}
+
+func googleRate(ev *evidence) (Kind, string, bool) {
+	if why, ok := ev.exhaustedForLong(); ok {
+		return Fatal, why, true
+	}
+	return Throttled, join("rate limit", ev.google.metric), true
+}
+
+// googleQuota: quotaExceeded with a 403 is a quota of things or of the day; with a
+// 429 the status says that it is a rate.
+func googleQuota(ev *evidence) (Kind, string, bool) {
+	if ev.status == 429 {
+		return 0, "", false
+	}
+	return Fatal, "a quota is used up", true
+}
+
+func googleDisabled(ev *evidence) (Kind, string, bool) {
+	why := "the API"
+	if ev.google.service != "" {
+		why += " " + ev.google.service
+	}
+	why += " is disabled"
+	if ev.google.consumer != "" {
+		why += " in " + ev.google.consumer
+	}
+	return Fatal, why, true
+}
+
+// googleDenied speaks up only for a 403 or a bare gRPC status; it decides nothing
+// about a 503 that mentions it.
+func googleDenied(ev *evidence) (Kind, string, bool) {
+	if ev.status != 0 && ev.status != 403 {
+		return 0, "", false
+	}
+	return Fatal, "permission denied", true
+}
+
+// googleUnavailable: sent by the server it asks for less; made by the client
+// library because no connection stands, it does not (S13.4).
+func googleUnavailable(ev *evidence) (Kind, string, bool) {
+	if ev.status == 0 && (ev.local || len(ev.header) == 0 && localStatusText(ev.words())) {
+		return Transient, "made locally, without an answer", true
+	}
+	return Throttled, "sent by the server", true
+}
+
+// googleCancelled: gRPC's client library turns the end of the caller's context into
+// a status.
+func googleCancelled(ev *evidence) (Kind, string, bool) {
+	if ev.status != 0 {
+		return 0, "", false
+	}
+	return Canceled, "", true
+}
+
+// localStatusText knows the words that grpc-go's transport puts into an UNAVAILABLE
+// of its own (google.golang.org/grpc, internal/transport and clientconn): for
+// records that have nothing but the text.
+func localStatusText(message string) bool {
+	for _, p := range []string{
+		"transport is closing", "the connection is draining", "connection error: desc",
+		"error reading from server", "closing transport due to", "name resolver error",
+		"last connection error:", "while dialing", "connection closed before server preface",
+	} {
+		if strings.Contains(message, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// readGoogle knows the JSON of a REST error ({"error":{…}}, also as the first
+// element of a list) and of a bare google.rpc.Status. Reasons come before the
+// status: they are what tells the 403s apart.
+func readGoogle(ev *evidence) {
+	if ev.doc.form != jsonForm {
+		return
+	}
+	top := ev.doc.json
+	if items := list(top); len(items) > 0 {
+		top = items[0]
+	}
+	body := object(top)
+	e := object(body["error"])
+	if e == nil {
+		if !rpcStatus(body) || ev.status >= 200 && ev.status < 300 {
+			return
+		}
+		e = body
+	}
+	var reasons []string
+	for _, d := range list(e["details"]) {
+		if detail := object(d); detail != nil {
+			reasons = append(reasons, ev.google.detail(detail)...)
+		}
+	}
+	for _, item := range list(e["errors"]) {
+		reasons = append(reasons, text(object(item), "reason"))
+	}
+	// A reason that the table does not know must not stand before the status code.
+	// One that it knows decides before what the reader gave (PERMISSION_DENIED).
+	var known []string
+	for _, reason := range reasons {
+		if _, ok := folded["gcp"][fold(reason)]; ok && cleanCode(reason) != "" {
+			known = append(known, cleanCode(reason))
+		}
+	}
+	ev.codes = append(known, ev.codes...)
+	ev.addCode(text(e, "status"))
+	if name := rpcCode(e["code"]); name != "" {
+		ev.addCode(name)
+	}
+	ev.addMessage(text(e, "message"))
+}
+
+// detail takes one element of details. Types are known by the end of their URL.
+func (g *googleError) detail(d map[string]any) (reasons []string) {
+	kind := text(d, "@type")
+	kind = kind[strings.LastIndexByte(kind, '.')+1:]
+	switch kind {
+	case "ErrorInfo":
+		meta := object(d["metadata"])
+		reasons = append(reasons, text(d, "reason"))
+		set(&g.consumer, text(meta, "consumer"))
+		set(&g.service, text(meta, "service"))
+		set(&g.metric, text(meta, "quota_metric"))
+		for _, key := range []string{"quota_limit", "quota_unit", "quota_metric"} {
+			g.say(text(meta, key))
+		}
+	case "RetryInfo":
+		if d["retryDelay"] != nil && len(g.delays) < 16 {
+			g.delays = append(g.delays, d["retryDelay"])
+		}
+	case "QuotaFailure":
+		for _, v := range list(d["violations"]) {
+			violation := object(v)
+			for _, key := range []string{"description", "subject", "quotaId", "quotaMetric"} {
+				g.say(text(violation, key))
+			}
+		}
+	}
+	return reasons
+}
+
+func (g *googleError) say(s string) {
+	if s != "" && len(g.texts) < 64 {
+		g.texts = append(g.texts, strings.ToLower(head(s, maxText)))
+	}
+}
+
+func set(to *string, s string) {
+	if *to == "" {
+		*to = oneLine(s)
+	}
+}
+
+// rpcStatus tells whether an object is a bare google.rpc.Status.
+func rpcStatus(body map[string]any) bool {
+	_, number := body["code"].(float64)
+	return number || body["details"] != nil && body["error"] == nil
+}
+
+// rpcCodes are google.rpc.Code's names by number.
+var rpcCodes = [...]string{"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND",
+	"ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
+	"UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"}
+
+// rpcCode names the number of a google.rpc.Status; REST errors have the HTTP status
+// in the same place.
+func rpcCode(v any) string {
+	n, ok := v.(float64)
+	if !ok || n < 1 || n >= float64(len(rpcCodes)) || n != float64(int(n)) {
+		return ""
+	}
+	return rpcCodes[int(n)]
+}
