@@ -1,0 +1,75 @@
+package bucket
+
+import (
+	"math"
+	"time"
+)
+
+// aimd is the memory of the additive-increase, multiplicative-decrease law:
+// a throttle halves the rate, calm brings it back in twentieths of the ceiling.
+type aimd struct {
+	throttled, cut, raised time.Time // when each last happened
+	lowest                 float64   // the lowest rate so far
+}
+
+const (
+	cutFactor   = 0.5
+	cutWindow   = time.Second     // throttles this soon after a cut belong to it
+	calm        = 5 * time.Second // without a throttle before, and between, raises
+	raiseShare  = 20              // a raise is the ceiling over this
+	raiseAtMost = 0.01            // … or this many tokens a second, whichever is more
+)
+
+// Throttled records that the server refused a call of this leaf, with the hint it
+// gave or 0. The stored burst is gone; an adaptive rate is cut; a hint pauses the
+// leaf for everybody. It returns the rate now in force and whether this call cut
+// it. Those who queue are moved by all of it at once.
+func (b *Bucket) Throttled(now time.Time, hint time.Duration) (rate float64, cut bool) {
+	g := b.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b.advance(now)
+	b.law.throttled = now
+	if b.opt.Adaptive && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow) {
+		b.law.cut = now
+		b.setRate(math.Max(b.opt.MinRate, b.rate*cutFactor))
+		cut = true
+	}
+	b.tokens = math.Min(b.tokens, 0)
+	b.pauseFor(now, hint)
+	g.sweep(now)
+	g.poke()
+	return b.rate, cut
+}
+
+// Succeeded records that the server served a call of this leaf.
+func (b *Bucket) Succeeded(now time.Time) {
+	if !b.slowed.Load() {
+		return
+	}
+	g := b.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b.advance(now)
+	if now.Sub(b.law.throttled) < calm || now.Sub(b.law.raised) < calm {
+		return
+	}
+	b.law.raised = now
+	step := math.Max(b.opt.Rate/raiseShare, raiseAtMost)
+	b.setRate(math.Min(b.opt.Rate, b.rate+step))
+	g.dispatch(now)
+	g.poke()
+}
+
+// setRate puts a rate in force, with the burst in proportion. A larger burst adds
+// no tokens.
+func (b *Bucket) setRate(rate float64) {
+	b.rate = rate
+	b.burst = b.opt.Burst
+	if !math.IsInf(b.opt.Rate, 1) {
+		b.burst = math.Max(1, b.opt.Burst*rate/b.opt.Rate)
+	}
+	b.tokens = math.Min(b.tokens, b.burst)
+	b.law.lowest = math.Min(b.law.lowest, rate)
+	b.slowed.Store(rate < b.opt.Rate)
+}

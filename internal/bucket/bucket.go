@@ -1,0 +1,233 @@
+package bucket
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are the settings of one bucket.
+type Options struct {
+	Rate  float64 // tokens a second: the ceiling of an adaptive bucket
+	Burst float64 // tokens it can store, at least 1
+
+	Adaptive bool          // throttles cut the rate, successes bring it back
+	MinRate  float64       // the floor of cuts
+	MaxPause time.Duration // the longest pause a hint can cause
+}
+
+// Bucket is one level. Its methods are safe for concurrent use.
+type Bucket struct {
+	group  *group
+	parent *Bucket
+	opt    Options
+
+	// Guarded by group.mu.
+	rate, burst float64 // in force now
+	tokens      float64 // as of last; below zero is debt
+	last        time.Time
+	pause       pause
+	law         aimd
+	queue       queue
+
+	// slowed tells without the lock that there is something to recover.
+	slowed atomic.Bool
+}
+
+// New makes a full bucket. A bucket with a parent shares the parent's lock and
+// queue order.
+func New(opt Options, parent *Bucket, now time.Time) *Bucket {
+	opt.Burst = math.Max(1, opt.Burst)
+	opt.MinRate = math.Min(opt.MinRate, opt.Rate)
+	b := &Bucket{parent: parent, opt: opt, rate: opt.Rate, burst: opt.Burst, tokens: opt.Burst, last: now}
+	b.law.lowest = opt.Rate
+	if parent != nil {
+		b.group = parent.group
+	} else {
+		b.group = &group{root: b}
+	}
+	return b
+}
+
+// Take takes a token from every level if that is possible now and nobody is
+// waiting that should come first.
+func (b *Bucket) Take(now time.Time) bool {
+	g := b.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.retired || len(g.busy) > 0 || !b.canTake(now) {
+		return false
+	}
+	b.take()
+	return true
+}
+
+// Return gives back the token of a call that was granted and never sent.
+func (b *Bucket) Return(now time.Time) {
+	g := b.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for l := b; l != nil; l = l.parent {
+		l.advance(now)
+		if l.pause.on {
+			// What is stored in a pause would leave as a burst at its end.
+			l.tokens = math.Max(l.tokens, math.Min(0, l.tokens+1))
+		} else {
+			l.tokens = math.Max(l.tokens, math.Min(l.burst, l.tokens+1))
+		}
+	}
+	g.dispatch(now)
+	g.poke()
+}
+
+// Pause stops this level for d, at most Options.MaxPause. A pause that is under
+// way is never shortened. Afterwards the first caller leaves at once and the
+// others follow at the bucket's rate.
+func (b *Bucket) Pause(now time.Time, d time.Duration) {
+	g := b.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b.advance(now)
+	b.pauseFor(now, d)
+	g.sweep(now)
+	g.poke()
+}
+
+// Paused tells whether this level or one above it is paused.
+func (b *Bucket) Paused(now time.Time) bool {
+	g := b.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for l := b; l != nil; l = l.parent {
+		if l.pause.on && !l.pause.over(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// Idle tells that forgetting the bucket loses nothing: it is full, has learned
+// nothing and nobody waits.
+func (b *Bucket) Idle(now time.Time) bool {
+	g := b.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b.advance(now)
+	return b.queue.n == 0 && !b.pause.on && b.rate >= b.opt.Rate && b.tokens >= b.burst-epsilon
+}
+
+// Retire ends a bucket that has been replaced, with its whole group: everybody
+// who waits is told to go elsewhere, and so is everybody who comes later.
+func (b *Bucket) Retire() {
+	g := b.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.retired = true
+	for len(g.busy) > 0 {
+		g.finish(g.busy[0].queue.head, Moved)
+	}
+}
+
+// epsilon forgives the rounding of sums of fractions of a token.
+const epsilon = 1e-9
+
+// advance brings the tokens up to now. Time only moves forward: a reading that is
+// older than the last one changes nothing.
+func (b *Bucket) advance(now time.Time) {
+	if b.pause.on {
+		if !b.pause.over(now) {
+			return
+		}
+		b.pause.on = false
+		b.tokens = math.Min(b.burst, b.tokens+1)
+		if start := b.pause.until; start.After(b.last) {
+			b.last = start
+		}
+		if b.last.After(now) {
+			b.last = now // the wall clock ended the pause before the timers did
+		}
+	}
+	dt := now.Sub(b.last)
+	if dt <= 0 {
+		return
+	}
+	b.last = now
+	b.tokens = math.Min(b.burst, b.tokens+b.rate*dt.Seconds())
+}
+
+// canTake tells whether every level has a token now.
+func (b *Bucket) canTake(now time.Time) bool {
+	for l := b; l != nil; l = l.parent {
+		l.advance(now)
+		if l.pause.on || l.tokens < 1-epsilon && !math.IsInf(l.rate, 1) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *Bucket) take() {
+	for l := b; l != nil; l = l.parent {
+		l.tokens--
+	}
+}
+
+// borrow takes a token from every level into debt, down to one burst below
+// nothing, pauses or not.
+func (b *Bucket) borrow(now time.Time) bool {
+	for l := b; l != nil; l = l.parent {
+		l.advance(now)
+		if l.tokens-1 < -l.burst-epsilon {
+			return false
+		}
+	}
+	b.take()
+	return true
+}
+
+// readyAt tells when the n-th next token can be had here, other levels aside.
+func (b *Bucket) readyAt(now time.Time, n int) time.Time {
+	b.advance(now)
+	at, have := now, b.tokens
+	if b.pause.on {
+		at, have = b.pause.until, have+1
+	}
+	missing := float64(n) - have
+	if missing <= epsilon || math.IsInf(b.rate, 1) {
+		return at
+	}
+	return at.Add(duration(missing / b.rate))
+}
+
+// earliest is a lower bound of when the n-th caller in this leaf's queue can
+// leave, whatever happens elsewhere.
+func (b *Bucket) earliest(now time.Time, n int) time.Time {
+	at := now
+	for l := b; l != nil; l = l.parent {
+		if t := l.readyAt(now, n); t.After(at) {
+			at = t
+		}
+	}
+	return at
+}
+
+// duration rounds seconds up to whole nanoseconds, so that a wait never ends
+// before the token is there, and saturates.
+func duration(seconds float64) time.Duration {
+	ns := math.Ceil(seconds * float64(time.Second))
+	if ns >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(ns)
+}
+
+// group is what connected buckets share: the lock and the order of their queues.
+type group struct {
+	mu      sync.Mutex
+	root    *Bucket
+	seq     uint64
+	busy    []*Bucket // leaves with waiters
+	driver  *Waiter
+	retired bool
+}
