@@ -1,0 +1,383 @@
+package cloudpace
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/cloudpace/cloudpace/internal/breaker"
+	"github.com/cloudpace/cloudpace/verdict"
+)
+
+// Call is one operation in flight, with all its attempts and pages. Whoever holds
+// it reports what becomes of each attempt and ends it:
+//
+//	call, err := g.Begin(ctx, scope)
+//	if err != nil {
+//		return err
+//	}
+//	defer call.Drop()
+//	for {
+//		err = send(call.Context())
+//		if err == nil {
+//			call.Succeeded()
+//			break
+//		}
+//		if kind := call.Failed(err); kind != verdict.Throttled && kind != verdict.Transient {
+//			break
+//		}
+//		if stop := call.Retry(); stop != nil {
+//			err = stop
+//			break
+//		}
+//		… back off …
+//		if stop := call.Next(ctx); stop != nil {
+//			err = stop
+//			break
+//		}
+//	}
+//	call.End(err)
+//	return err
+//
+// [Do] is this loop with its back-off. A Call is safe for concurrent use, so that
+// it can be ended from another goroutine; its attempts follow one another.
+type Call struct {
+	g      *Governor
+	ctx    context.Context // what Begin was given: only its end is a cancellation
+	own    callContext
+	parent *Call
+	opt    BeginOption
+
+	carrier
+	inert bool // the provider is disabled: everything passes, nothing is held
+
+	mu           sync.Mutex
+	lane, charge *lane
+	ticket       breaker.Ticket
+	slot         bool // a slot is held
+	done         bool
+	counted      bool         // as a call, for those that count once
+	reported     bool         // the attempt under way has been reported
+	afterFailure verdict.Kind // what the last reported attempt was; OK after a page
+	free         int          // free retries used since the last page
+	paid         payment      // for the retry that is decided and not sent
+	last         failure
+	nested       error // how the last call begun under this one ended badly
+}
+
+// freeRetries is how many retries of an operation, or of a page, cost nothing.
+const freeRetries = 2
+
+type payment uint8
+
+const (
+	unpaid payment = iota
+	paidFree
+	paidToken
+)
+
+// failure is what is known of the last attempt that failed.
+type failure struct {
+	err    error
+	result verdict.Result
+	// final: repeating is not cloudpace's to do, because the error is its own or
+	// that of a call under this one, or because the server asked not to.
+	final bool
+	alien bool // … and it says nothing about this call's service
+}
+
+var (
+	errEnded    = errors.New("cloudpace: the call has ended")
+	errNoReport = errors.New("cloudpace: retry without a failed attempt")
+)
+
+// Context is what the operation's work runs under: Begin's context, which also
+// tells calls that are begun under it whose part they are. Such a call takes no
+// second slot, and its final error is neither repeated nor held against this
+// call's service.
+func (c *Call) Context() context.Context { return &c.own }
+
+// Failed reports that the attempt under way failed, and tells what that means. A
+// throttle slows the scope, and its hint pauses it; the slot is lent back unless
+// the call was begun with HoldSlot. An error that cloudpace made itself, or with
+// which a call under this one ended, slows and counts nothing.
+func (c *Call) Failed(err error) verdict.Kind {
+	if c.inert {
+		return c.judge(err).result.Kind
+	}
+	c.mu.Lock()
+	if c.done {
+		defer c.mu.Unlock()
+		return c.judge(err).result.Kind
+	}
+	kind, cut := c.failed(err)
+	c.mu.Unlock()
+	c.logCut(cut)
+	return kind
+}
+
+// rateCut is what there is to say of a cut, once no lock is held; 0 is none.
+type rateCut struct {
+	rps  float64
+	hint time.Duration
+}
+
+func (c *Call) logCut(cut rateCut) {
+	if cut.rps > 0 {
+		c.g.log.Debug("rate cut", "scope", c.charge.leaf.scope.String(), "rps", cut.rps, "hint", cut.hint)
+	}
+}
+
+func (c *Call) failed(err error) (kind verdict.Kind, cut rateCut) {
+	f := c.judge(err)
+	c.last = f
+	c.reported = true
+	c.afterFailure = f.result.Kind
+	now := time.Now()
+	if !f.alien {
+		c.lane.leaf.breaker.Renew(now, c.ticket)
+		switch f.result.Kind {
+		case verdict.Throttled:
+			rate, isCut := c.charge.leaf.bucket.Throttled(now, f.result.Hint)
+			if isCut {
+				cut = rateCut{rate, f.result.Hint}
+			}
+			text := verdict.Describe(err)
+			c.count(func(n *counters) {
+				n.throttled.Add(1)
+				n.lastError.Store(&text)
+				if isCut {
+					n.rate(rate)
+				}
+			})
+		case verdict.Transient:
+			text := verdict.Describe(err)
+			c.count(func(n *counters) {
+				n.transient.Add(1)
+				n.lastError.Store(&text)
+			})
+		}
+	}
+	if !c.opt.hold {
+		c.giveSlot()
+	}
+	return f.result.Kind, cut
+}
+
+// judge says what an error means for this call.
+func (c *Call) judge(err error) failure {
+	f := failure{err: err, result: verdict.Examine(c.lane.scope.Provider, err)}
+	f.alien = f.result.Own || c.nested != nil && errors.Is(err, c.nested)
+	f.final = f.alien || f.result.NoRepeat
+	gone := c.ctx.Err() != nil && !f.result.Own && (!f.result.Answered || endedBy(err, c.ctx))
+	switch {
+	case gone:
+		f.result.Kind = verdict.Canceled
+	case f.result.Kind == verdict.Canceled:
+		// Somebody else's context ended. That is local, and repeating cannot help.
+		f.result.Kind = verdict.Fatal
+	}
+	f.alien = f.alien || f.result.Kind == verdict.Canceled
+	return f
+}
+
+// endedBy tells whether err is about the end of ctx.
+func endedBy(err error, ctx context.Context) bool {
+	return errors.Is(err, ctx.Err())
+}
+
+// Succeeded reports that the attempt under way, or a page, arrived: the rate
+// recovers, the retry budget gets its refund, and the free retries are renewed.
+func (c *Call) Succeeded() {
+	if c.inert {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.done && !c.reported {
+		c.succeeded()
+	}
+}
+
+func (c *Call) succeeded() {
+	now := time.Now()
+	c.reported = true
+	c.afterFailure = verdict.OK
+	c.free = 0
+	c.last = failure{}
+	c.lane.leaf.breaker.Renew(now, c.ticket)
+	c.charge.leaf.bucket.Succeeded(now)
+	c.lane.provider.budget.Refund()
+}
+
+// Retry decides on one more attempt and pays for it: the first two of an
+// operation, or of a page, are free, each further one costs a token of the
+// provider's retry budget, which comes back when the attempt is never sent. It
+// returns a [*RetryBudgetExhaustedError] when the budget is empty, a
+// [*CircuitOpenError] when the circuit has opened, and the failure itself where it
+// is not for this call to repeat: cloudpace's own errors, how a call under this
+// one ended, and answers whose server asked not to be called again.
+func (c *Call) Retry() error {
+	if c.inert {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.done:
+		return errEnded
+	case c.last.err == nil:
+		return errNoReport
+	case c.last.final:
+		return c.last.err
+	case c.paid != unpaid:
+		return nil
+	}
+	now := time.Now()
+	if ok, wait, cause := c.lane.leaf.breaker.Holds(now, c.ticket); !ok {
+		return c.reject(wait, cause)
+	}
+	switch {
+	case c.free < freeRetries:
+		c.free++
+		c.paid = paidFree
+	case c.opt.unpaid:
+		c.paid = paidFree
+	case c.lane.provider.budget.Spend():
+		c.paid = paidToken
+	default:
+		return &RetryBudgetExhaustedError{Scope: c.lane.scope, RetryAfter: c.last.result.Hint, Err: c.last.err}
+	}
+	return nil
+}
+
+// Next admits the attempt that Retry decided on, or the next page: the breaker, a
+// token where one is due, the slot unless it is held. ctx bounds the waits. On an
+// error nothing was sent; the call is still to be ended.
+func (c *Call) Next(ctx context.Context) error {
+	if c.inert {
+		return ctx.Err()
+	}
+	c.mu.Lock()
+	if c.done {
+		c.mu.Unlock()
+		return errEnded
+	}
+	if !c.opt.hold {
+		c.giveSlot()
+	}
+	token := !c.opt.free || c.afterFailure != verdict.Transient
+	c.mu.Unlock()
+	return c.admit(ctx, token)
+}
+
+// End says that the operation is over, with its final error or nil. An attempt
+// that was not reported is reported by it. The outcome goes to the circuit
+// breaker, the numbers and the ledger, and everything held comes back. Later calls
+// of any method do nothing.
+func (c *Call) End(err error) {
+	if c.inert {
+		return
+	}
+	c.mu.Lock()
+	if c.done {
+		c.mu.Unlock()
+		return
+	}
+	outcome, kind := breaker.Success, verdict.OK
+	var cut rateCut
+	switch {
+	case err != nil:
+		if !c.reported {
+			_, cut = c.failed(err)
+		}
+		outcome, kind = c.outcome(err)
+	case !c.reported:
+		c.succeeded()
+	}
+	opened, closed := c.lane.leaf.breaker.Report(time.Now(), c.ticket, outcome, err)
+	c.record(err, kind, opened)
+	c.finish()
+	if c.parent != nil && err != nil {
+		c.parent.noteNested(err)
+	}
+	c.mu.Unlock()
+	c.logCut(cut)
+	switch scope := c.lane.leaf.scope; {
+	case opened:
+		c.g.log.Warn("circuit opened", "scope", scope.String(), "error", err)
+	case closed:
+		c.g.log.Info("circuit closed", "scope", scope.String())
+	}
+}
+
+// Drop says that the operation is over without an outcome, as after a panic or an
+// early return: everything held comes back, and the circuit breaker takes it for
+// neither success nor failure. After End it does nothing, so that the idiom is
+// defer call.Drop().
+func (c *Call) Drop() {
+	if c.inert {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done {
+		return
+	}
+	c.lane.leaf.breaker.Report(time.Now(), c.ticket, breaker.Neutral, nil)
+	c.finish()
+}
+
+// finish gives everything back. c.mu is held.
+func (c *Call) finish() {
+	c.done = true
+	if c.paid == paidToken {
+		c.lane.provider.budget.GiveBack()
+	}
+	c.paid = unpaid
+	c.giveSlot()
+	c.letGo()
+}
+
+// letGo releases the lanes.
+func (c *Call) letGo() {
+	if c.charge != c.lane {
+		c.charge.release()
+	}
+	c.lane.release()
+}
+
+func (c *Call) giveSlot() {
+	if c.slot {
+		c.slot = false
+		c.lane.account.slots.Release()
+	}
+}
+
+// noteNested remembers how a call under this one ended, to know the error again.
+func (c *Call) noteNested(err error) {
+	if c.inert {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nested = err
+}
+
+// covers tells whether a call under this one, on the same account, goes under
+// this one's slot.
+func (c *Call) covers(g *Governor, a *account) bool {
+	for ; c != nil; c = c.parent {
+		if c.inert || c.g != g {
+			continue
+		}
+		c.mu.Lock()
+		held := c.slot && c.lane.account == a
+		c.mu.Unlock()
+		if held {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,186 @@
+package cloudpace
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Governor decides when each call may go, learns from what came back, and
+// remembers what was lost. One governor should stand in front of every call that
+// shares an account: see [Default].
+//
+// A Governor is safe for concurrent use. It starts no goroutine and needs no
+// closing.
+type Governor struct {
+	log *slog.Logger
+	cfg atomic.Pointer[Config]
+
+	lanes lanes // the way from a scope to its state
+
+	// mu guards the registry below. It is taken when a scope is first met and when
+	// the configuration changes, never while a call waits.
+	mu        sync.Mutex
+	providers map[string]*provider
+	accounts  map[accountKey]*account
+	services  map[Scope]*service
+	folded    map[string]*counters // numbers of forgotten scopes, by provider
+}
+
+// Option is an extra of [New].
+type Option func(*Governor)
+
+// WithLogger sends the governor's events to log: circuits that open (warn) and
+// close (info), and rates that are cut (debug), one event a line. Without it the
+// governor logs nothing.
+func WithLogger(log *slog.Logger) Option {
+	return func(g *Governor) {
+		if log != nil {
+			g.log = log
+		}
+	}
+}
+
+// New makes a governor. It returns an error, joined of one [ConfigError] for each
+// setting that cannot be used.
+func New(cfg Config, opts ...Option) (*Governor, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	g := &Governor{
+		log:       slog.New(slog.DiscardHandler),
+		providers: map[string]*provider{},
+		accounts:  map[accountKey]*account{},
+		services:  map[Scope]*service{},
+		folded:    map[string]*counters{},
+	}
+	g.lanes.init()
+	cfg = cfg.clone()
+	g.cfg.Store(&cfg)
+	for _, o := range opts {
+		o(g)
+	}
+	return g, nil
+}
+
+var defaultGovernor = sync.OnceValue(func() *Governor {
+	g, err := New(DefaultConfig())
+	if err != nil {
+		panic("cloudpace: the built-in configuration is not valid: " + err.Error())
+	}
+	return g
+})
+
+// Default is the governor of the process, made with [DefaultConfig] when it is
+// first asked for. Everything that is given no other governor uses this one.
+func Default() *Governor { return defaultGovernor() }
+
+// Config gives the configuration in force. Changing what is returned changes
+// nothing; hand it to [Governor.Configure].
+func (g *Governor) Config() Config { return g.cfg.Load().clone() }
+
+// Configure puts another configuration in force. A provider whose settings are
+// the same keeps everything; one whose settings changed gets new buckets, circuit
+// breakers and a new budget, and those who queue move over to them. Slots in use
+// stay counted and numbers go on. On an error, joined of one [ConfigError] for
+// each bad setting, nothing changes.
+func (g *Governor) Configure(cfg Config) error {
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	cfg = cfg.clone()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was := g.cfg.Load()
+	g.cfg.Store(&cfg)
+	for name, p := range g.providers {
+		if settings := cfg.Provider(name); was.Enabled != cfg.Enabled || !reflect.DeepEqual(p.settings, settings) {
+			g.retire(p, settings)
+		}
+	}
+	return nil
+}
+
+// Begin starts one operation in a scope and admits its first attempt: it asks the
+// circuit breaker, waits for a token of every bucket that applies, then for a
+// slot, and counts the call. ctx bounds the waits, and its end is what makes an
+// outcome Canceled.
+//
+// On an error nothing was sent and nothing is held; the error is a
+// [*CircuitOpenError], a [*DeadlineExceededError], or ctx.Err(). Otherwise the
+// call must be ended: with [Call.End], and [Call.Drop] deferred for panics and
+// early returns.
+func (g *Governor) Begin(ctx context.Context, scope Scope, opts ...BeginOption) (*Call, error) {
+	var o BeginOption
+	for i := range opts {
+		o.add(&opts[i])
+	}
+	return g.begin(ctx, scope, o)
+}
+
+func (g *Governor) begin(ctx context.Context, scope Scope, o BeginOption) (*Call, error) {
+	c := &Call{g: g, ctx: ctx, opt: o}
+	if in := carried(ctx); in != nil {
+		c.carrier = *in
+	}
+	c.parent, c.carrier.call = c.carrier.call, c
+	c.own = callContext{ctx, c}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c.lane = g.lane(scope)
+	if !c.lane.provider.enabled {
+		c.lane.release()
+		c.inert = true
+		return c, nil
+	}
+	c.charge = c.lane
+	if o.charged {
+		c.charge = g.lane(o.chargedTo)
+	}
+	if err := c.admit(ctx, true); err != nil {
+		c.done = true
+		c.letGo()
+		return nil, err
+	}
+	return c, nil
+}
+
+// BeginOption changes how one operation is governed.
+type BeginOption struct {
+	chargedTo Scope
+	charged   bool
+	hold      bool
+	once      bool
+	free      bool
+	unpaid    bool
+	deadline  time.Time
+}
+
+func (o *BeginOption) add(more *BeginOption) {
+	if more.charged {
+		o.chargedTo, o.charged = more.chargedTo, true
+	}
+	o.hold = o.hold || more.hold
+	o.once = o.once || more.once
+	o.free = o.free || more.free
+}
+
+// ChargedTo takes the operation's tokens from another scope, whose rate also
+// learns from it. Breaker, slot and numbers stay those of its own scope.
+func ChargedTo(scope Scope) BeginOption { return BeginOption{chargedTo: scope, charged: true} }
+
+// HoldSlot keeps the slot from the first attempt to the end of the operation,
+// back-off and waits included.
+func HoldSlot() BeginOption { return BeginOption{hold: true} }
+
+// CountOnce counts the operation as one call however many attempts it takes.
+// Without it every attempt and every page counts.
+func CountOnce() BeginOption { return BeginOption{once: true} }
+
+// FreeTransientRetries lets an attempt that follows a transient failure go
+// without a new token. Without it every attempt takes one.
+func FreeTransientRetries() BeginOption { return BeginOption{free: true} }

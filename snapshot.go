@@ -1,0 +1,127 @@
+package cloudpace
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cloudpace/cloudpace/internal/breaker"
+	"github.com/cloudpace/cloudpace/internal/bucket"
+	"github.com/cloudpace/cloudpace/verdict"
+)
+
+// Snapshot is a governor as it stands, for monitoring. Its lists are ordered by
+// scope. Each part is true for a moment; the parts are not read at the same one.
+type Snapshot struct {
+	Buckets   []BucketState   `json:"buckets"`
+	Breakers  []BreakerState  `json:"breakers"`
+	Budgets   []BudgetState   `json:"budgets"`
+	Bulkheads []BulkheadState `json:"bulkheads"`
+}
+
+// BucketState is one token bucket.
+type BucketState struct {
+	Scope         string  `json:"scope"`
+	Level         string  `json:"level"`          // "leaf", "account" or "provider"
+	RPS           float64 `json:"rps"`            // in force
+	MaxRPS        float64 `json:"max_rps"`        // the ceiling
+	LowestRPS     float64 `json:"lowest_rps"`     // so far
+	Burst         float64 `json:"burst"`          // in force
+	Tokens        float64 `json:"tokens"`         // negative is debt
+	PausedSeconds float64 `json:"paused_seconds"` // left of a pause
+	Waiting       int     `json:"waiting"`        // callers in the queue
+}
+
+// BreakerState is one circuit breaker.
+type BreakerState struct {
+	Scope             string  `json:"scope"`
+	State             string  `json:"state"`    // "closed", "open" or "half-open"
+	Failures          int     `json:"failures"` // in a row
+	RetryAfterSeconds float64 `json:"retry_after_seconds"`
+	Cause             string  `json:"cause,omitempty"` // of what opened it
+}
+
+// BudgetState is one provider's retry budget.
+type BudgetState struct {
+	Provider string  `json:"provider"`
+	Tokens   float64 `json:"tokens"`
+	Capacity int     `json:"capacity"`
+}
+
+// BulkheadState is one account's slots.
+type BulkheadState struct {
+	Provider string `json:"provider"`
+	Account  string `json:"account"` // "*" where it is not known
+	Slots    int    `json:"slots"`
+	InUse    int    `json:"in_use"`
+	Waiting  int    `json:"waiting"`
+}
+
+// Snapshot reads the governor. Looking changes nothing and takes no probe's lease.
+func (g *Governor) Snapshot() Snapshot {
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := Snapshot{Buckets: []BucketState{}, Breakers: []BreakerState{}, Budgets: []BudgetState{}, Bulkheads: []BulkheadState{}}
+	for name, p := range g.providers {
+		if !p.enabled {
+			continue
+		}
+		s.Budgets = append(s.Budgets, BudgetState{name, p.budget.Left(), p.budget.Capacity()})
+		if p.bucket != nil {
+			s.Buckets = append(s.Buckets, bucketState(Scope{Provider: name}, "provider", p.bucket, now))
+		}
+		for account, b := range p.buckets {
+			s.Buckets = append(s.Buckets, bucketState(Scope{Provider: name, Account: account}, "account", b, now))
+		}
+		for scope, l := range p.leaves {
+			s.Buckets = append(s.Buckets, bucketState(scope, "leaf", l.bucket, now))
+			s.Breakers = append(s.Breakers, breakerState(scope, l.breaker, now))
+		}
+	}
+	for key, a := range g.accounts {
+		st := a.slots.State()
+		s.Bulkheads = append(s.Bulkheads, BulkheadState{key.provider, escapeAccount(key.account), st.Cap, st.Used, st.Waiting})
+	}
+	slices.SortFunc(s.Buckets, func(a, b BucketState) int {
+		if c := strings.Compare(a.Scope, b.Scope); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Level, b.Level)
+	})
+	slices.SortFunc(s.Breakers, func(a, b BreakerState) int { return strings.Compare(a.Scope, b.Scope) })
+	slices.SortFunc(s.Budgets, func(a, b BudgetState) int { return strings.Compare(a.Provider, b.Provider) })
+	slices.SortFunc(s.Bulkheads, func(a, b BulkheadState) int {
+		return strings.Compare(a.Provider+"/"+a.Account, b.Provider+"/"+b.Account)
+	})
+	return s
+}
+
+func bucketState(scope Scope, level string, b *bucket.Bucket, now time.Time) BucketState {
+	st := b.State(now)
+	return BucketState{
+		Scope:         scope.String(),
+		Level:         level,
+		RPS:           st.Rate,
+		MaxRPS:        st.Ceiling,
+		LowestRPS:     st.Lowest,
+		Burst:         st.Burst,
+		Tokens:        st.Tokens,
+		PausedSeconds: st.PausedFor.Seconds(),
+		Waiting:       st.Waiting,
+	}
+}
+
+func breakerState(scope Scope, b *breaker.Breaker, now time.Time) BreakerState {
+	st := b.State(now)
+	s := BreakerState{
+		Scope:             scope.String(),
+		State:             st.Phase.String(),
+		Failures:          st.Failures,
+		RetryAfterSeconds: st.Wait.Seconds(),
+	}
+	if st.Cause != nil {
+		s.Cause = verdict.Describe(st.Cause)
+	}
+	return s
+}
