@@ -1,0 +1,211 @@
+package pacehttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/internal/httpbody"
+	"github.com/cloudpace/cloudpace/verdict"
+)
+
+// peeked is how much of an error's body is read to learn its kind, and drained of
+// one that is dropped, in bytes.
+const peeked = 64 << 10
+
+// Option is an extra of [NewTransport].
+type Option func(*transport)
+
+// WithGovernor uses g instead of [cloudpace.Default]. A nil g changes nothing.
+func WithGovernor(g *cloudpace.Governor) Option {
+	return func(t *transport) {
+		if g != nil {
+			t.governor = func() *cloudpace.Governor { return g }
+		}
+	}
+}
+
+// NewTransport gives a RoundTripper that governs what it sends through base. A
+// nil base is [http.DefaultTransport]. scope tells what a request belongs to; it
+// must be safe for concurrent use and must not change the request. A nil scope is
+// [HostScope].
+//
+// Whoever gives base a timeout for the answer's headers should know that waits
+// for tokens, slots and back-off lie outside of it, but inside of
+// http.Client.Timeout, which counts as the context's deadline.
+func NewTransport(base http.RoundTripper, scope func(*http.Request) cloudpace.Scope, opts ...Option) http.RoundTripper {
+	t := &transport{base: base, scope: scope, governor: cloudpace.Default}
+	if t.base == nil {
+		t.base = http.DefaultTransport
+	}
+	if t.scope == nil {
+		t.scope = HostScope
+	}
+	for _, o := range opts {
+		o(t)
+	}
+	return t
+}
+
+// HostScope is the scope of a request that nothing is known about but its host:
+// provider "http", the host as account, service "web".
+func HostScope(req *http.Request) cloudpace.Scope {
+	s := cloudpace.Scope{Provider: "http", Service: "web"}
+	if req.URL != nil {
+		s.Account = req.URL.Host
+	}
+	return s
+}
+
+type transport struct {
+	base     http.RoundTripper
+	scope    func(*http.Request) cloudpace.Scope
+	governor func() *cloudpace.Governor
+}
+
+// CloseIdleConnections reaches base, for http.Client.CloseIdleConnections.
+func (t *transport) CloseIdleConnections() {
+	if base, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		base.CloseIdleConnections()
+	}
+}
+
+// RoundTrip sends one request, as often as it takes.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	g, scope := t.governor(), t.scope(req)
+	config := g.Config()
+	settings := config.Provider(scope.Provider)
+	if !config.Enabled || !settings.Enabled {
+		return t.base.RoundTrip(req)
+	}
+	e := exchange{transport: t, req: req, scope: scope, settings: settings}
+	e.deadline = time.Now().Add(settings.Deadline)
+	if d, ok := req.Context().Deadline(); ok && d.Before(e.deadline) {
+		e.deadline = d
+	}
+	call, err := g.Begin(bounded{req.Context(), e.deadline}, scope)
+	if err != nil {
+		httpbody.Close(req)
+		return nil, err
+	}
+	defer call.Drop()
+	e.call = call
+	return e.run()
+}
+
+// bounded is the request's context with the deadline of all attempts and waits.
+// Only waits look at it: an attempt under way is not cut, and what is read of
+// an answer later even less. So Done and Err are the request's own.
+type bounded struct {
+	context.Context
+	deadline time.Time
+}
+
+func (b bounded) Deadline() (time.Time, bool) { return b.deadline, true }
+
+// exchange is one request with all its attempts.
+type exchange struct {
+	*transport
+	req      *http.Request
+	scope    cloudpace.Scope
+	settings cloudpace.Provider
+	call     *cloudpace.Call
+	deadline time.Time
+	slept    time.Duration // the back-off before, for the next
+}
+
+func (e *exchange) run() (*http.Response, error) {
+	attempt := e.req.WithContext(e.call.Context())
+	for n := 1; ; n++ {
+		resp, err := e.base.RoundTrip(attempt)
+		if resp == nil && err == nil {
+			err = errors.New("pacehttp: the base transport returned neither answer nor error")
+		}
+		if err == nil && resp.StatusCode < 400 {
+			e.call.End(nil)
+			return resp, nil
+		}
+		if err == nil {
+			err = e.read(resp)
+		}
+		if stop := e.next(n, err); stop != nil {
+			return e.end(resp, err, stop)
+		}
+		again, broken := httpbody.Rewind(e.call.Context(), e.req)
+		if broken != nil {
+			// The attempt is admitted and will not be made: the call is dropped, not
+			// ended with an outcome of the service.
+			if resp != nil {
+				return resp, nil
+			}
+			return nil, fmt.Errorf("pacehttp: %w, after: %w", broken, err)
+		}
+		attempt = again
+		httpbody.Drop(resp, peeked)
+	}
+}
+
+// read makes an error of an answer, for its kind. The answer stays unread.
+func (e *exchange) read(resp *http.Response) error {
+	head, _, err := httpbody.Peek(resp, peeked)
+	return &verdict.ResponseError{
+		Provider: e.scope.Provider, StatusCode: resp.StatusCode, Header: resp.Header, Body: head, Err: err,
+	}
+}
+
+// next waits for leave to send again after attempt n failed with err. It returns
+// why there is no other attempt.
+func (e *exchange) next(n int, err error) (stop error) {
+	kind := e.call.Failed(err)
+	if kind != verdict.Throttled && kind != verdict.Transient {
+		return err
+	}
+	result := verdict.Examine(e.scope.Provider, err)
+	if !safe(e.req.Method) && !result.Unprocessed || !httpbody.CanRewind(e.req) || n > e.settings.MaxRetries {
+		return err
+	}
+	e.slept = backoff(e.settings.MaxBackoff, e.slept)
+	wait := max(e.slept, result.Hint)
+	if time.Until(e.deadline) < wait {
+		return &cloudpace.DeadlineExceededError{Scope: e.scope, RetryAfter: wait, Err: err}
+	}
+	if stop := e.call.Retry(); stop != nil {
+		return stop
+	}
+	if ended := rest(e.req.Context(), wait); ended != nil {
+		return fmt.Errorf("cloudpace: %s: %w while waiting to repeat after: %w", e.scope, ended, err)
+	}
+	ctx, cancel := context.WithDeadline(e.req.Context(), e.deadline)
+	defer cancel()
+	return e.call.Next(ctx)
+}
+
+// end gives the caller what there is: the answer if there is one, else the error
+// that ended it. A caller whose context is over wants neither answer nor wait.
+func (e *exchange) end(resp *http.Response, err, stop error) (*http.Response, error) {
+	if stop == context.DeadlineExceeded && e.req.Context().Err() == nil {
+		// It was the deadline of the whole, while waiting for a slot.
+		stop = &cloudpace.DeadlineExceededError{Scope: e.scope, Err: err}
+	}
+	e.call.End(stop)
+	switch ctx := e.req.Context(); {
+	case resp == nil:
+		return nil, stop
+	case ctx.Err() != nil && stop != err:
+		httpbody.Drop(resp, 0)
+		return nil, ctx.Err()
+	}
+	return resp, nil
+}
+
+// safe tells the methods that may be sent twice.
+func safe(method string) bool {
+	switch method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	return false
+}
