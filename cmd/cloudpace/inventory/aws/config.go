@@ -1,0 +1,105 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/logging"
+)
+
+const (
+	// A host that does not take a connection within seconds will not take one. An
+	// answer may be long in coming, so that has a time of its own.
+	connectTimeout = 5 * time.Second
+	readTimeout    = 60 * time.Second
+	// As many connections are kept to one host as an account has slots: an
+	// endpoint URL makes all services one host.
+	keptPerHost = 128
+)
+
+// load makes the configuration that everything starts from, with credentials
+// that are known to be there.
+func load(ctx context.Context, o Options) (aws.Config, error) {
+	client := awshttp.NewBuildableClient().
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connectTimeout }).
+		WithTransportOptions(func(t *http.Transport) {
+			t.TLSHandshakeTimeout = connectTimeout
+			t.MaxIdleConnsPerHost = keptPerHost
+			t.MaxIdleConns = 0 // no limit beyond the one per host
+		}).
+		WithReadTimeout(readTimeout)
+	options := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(client),
+		// What the SDK would print is in the errors it returns.
+		config.WithLogger(logging.Nop{}),
+	}
+	if o.Profile != "" {
+		options = append(options, config.WithSharedConfigProfile(o.Profile))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
+	var missing config.SharedConfigProfileNotExistError
+	if errors.As(err, &missing) {
+		return aws.Config{}, &NoCredentialsError{Profile: o.Profile, Err: err}
+	}
+	if err != nil {
+		return aws.Config{}, fmt.Errorf("aws: configuration: %w", err)
+	}
+	if o.Endpoint != "" {
+		// Only now: where credentials come from is not what is redirected.
+		cfg.BaseEndpoint = aws.String(o.Endpoint)
+	}
+	if cfg.AppID == "" {
+		cfg.AppID = "cloudpace" // in the user agent, so that its calls can be told in CloudTrail
+	}
+	cfg.Region = startRegion(cfg.Region, o.Regions)
+	if cfg.Credentials == nil {
+		return aws.Config{}, &NoCredentialsError{Profile: o.Profile}
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		if ctx.Err() != nil {
+			return aws.Config{}, context.Cause(ctx)
+		}
+		return aws.Config{}, &NoCredentialsError{Profile: o.Profile, Err: err}
+	}
+	return cfg, nil
+}
+
+// startRegion is where the account is asked about itself: the configured region,
+// unless the regions to read are of another partition, whose accounts it does not
+// know.
+func startRegion(configured string, asked []string) string {
+	if len(asked) == 0 || asked[0] == AllRegions {
+		if configured == "" {
+			return partitions[0].home
+		}
+		return configured
+	}
+	here, known := partitionOf(configured)
+	if there, _ := partitionOf(asked[0]); known && here.id == there.id {
+		return configured
+	}
+	return asked[0]
+}
+
+// assume gives a copy whose credentials are those of a role. The call that
+// fetches them is governed as the base config's.
+func assume(cfg aws.Config, role, externalID string) aws.Config {
+	provider := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role, func(o *stscreds.AssumeRoleOptions) {
+		o.RoleSessionName = fmt.Sprintf("cloudpace-%d", time.Now().Unix())
+		if externalID != "" {
+			o.ExternalID = aws.String(externalID)
+		}
+	})
+	assumed := cfg.Copy()
+	assumed.Credentials = aws.NewCredentialsCache(provider)
+	return assumed
+}

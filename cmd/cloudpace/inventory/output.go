@@ -1,0 +1,163 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/verdict"
+)
+
+// Output takes what one task finds and what it could not read. Its methods may
+// be called from several goroutines.
+type Output struct {
+	task  Task
+	sink  *Sink
+	tally *Tally
+
+	mu     sync.Mutex
+	record Record
+	closed bool // the run has drawn the line under this task
+}
+
+// errClosed ends tasks that outlive their run.
+var errClosed = errors.New("the run is over")
+
+func newOutput(t Task, sink *Sink, tally *Tally) *Output {
+	scope := cloudpace.Scope{Provider: t.Provider, Account: t.Account, Region: t.Region, Service: t.Service}
+	return &Output{task: t, sink: sink, tally: tally, record: Record{
+		Provider: t.Provider, Account: t.Account, Region: t.Region,
+		Task: t.Name, Family: t.Family, Scope: scope.String(), Covers: t.Covers,
+	}}
+}
+
+// Emit writes an asset. Provider, account, task and time are filled in, and the
+// region where it is empty. It waits for the disk, which is what keeps a fast
+// provider from filling the memory. The error means that nothing more can be
+// written; return it.
+func (o *Output) Emit(a Asset) error {
+	a.Provider, a.Account, a.Task = o.task.Provider, o.task.Account, o.task.Name
+	if a.Region == "" {
+		a.Region = o.task.Region
+	}
+	a.Time = time.Now().UTC()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return errClosed
+	}
+	if err := o.sink.Write(a); err != nil {
+		return err
+	}
+	o.record.Assets++
+	if len(a.Missing) > 0 {
+		o.record.Incomplete++
+	}
+	o.tally.assets.Add(1)
+	return nil
+}
+
+// Elsewhere counts an asset that another task of the run lists.
+func (o *Output) Elsewhere() { o.count(func(r *Record) { r.Elsewhere++ }) }
+
+// Gap notes something that could not be read while the task goes on. It makes
+// the record PARTIAL.
+func (o *Output) Gap(err error) Reason {
+	why := ReasonOf(o.task.Provider, err)
+	o.count(func(r *Record) { note(r, why, err) })
+	return why
+}
+
+func (o *Output) count(fn func(*Record)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closed {
+		fn(&o.record)
+	}
+}
+
+// note keeps the first error in full and counts the others.
+func note(r *Record, why Reason, err error) {
+	r.Errors++
+	if r.Errors > 1 {
+		return
+	}
+	r.Reason, r.Error = why, verdict.Describe(err)
+	if hint, ok := retryAfter(err); ok {
+		r.RetryAfterSeconds = hint.Seconds()
+	}
+}
+
+// retryAfter prefers what an open circuit says to the hint of what opened it.
+func retryAfter(err error) (time.Duration, bool) {
+	var open *cloudpace.CircuitOpenError
+	if errors.As(err, &open) {
+		return open.RetryAfter, true
+	}
+	return verdict.RetryAfter(err)
+}
+
+// begin is the moment the task starts.
+func (o *Output) begin() {
+	o.count(func(r *Record) { r.Started = time.Now().UTC() })
+}
+
+// finish draws the line: err is what the task returned, ledger what happened to
+// the calls under it. Later calls change nothing and get the same record.
+func (o *Output) finish(err error, ledger *cloudpace.Ledger) Record {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := &o.record
+	if o.closed {
+		return *r
+	}
+	o.closed = true
+	r.Finished = time.Now().UTC()
+	if !r.Started.IsZero() {
+		r.Seconds = r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds()
+	}
+	gaps := r.Errors > 0
+	switch {
+	case err == nil:
+		r.Status = Success
+	case r.Pages > 0 || r.Assets > 0:
+		r.Status = Partial
+	default:
+		r.Status = Failed
+	}
+	if err != nil {
+		r.Errors = 0 // what ended the task comes before what it got over
+		note(r, ReasonOf(r.Provider, err), err)
+		if r.Status == Partial {
+			r.Error = fmt.Sprintf("the listing ended early, after %d page(s) with %d asset(s): %s", r.Pages, r.Assets, r.Error)
+		}
+	}
+	if ledger != nil && ledger.Degraded() {
+		r.Ledger = ledger.String()
+		gaps = true
+	}
+	if gaps && r.Status == Success {
+		r.Status = Partial
+		if r.Reason == "" {
+			r.Reason = Throttled
+		}
+	}
+	return *r
+}
+
+// stop is the record of a task that the end of the run finds still running, or
+// not begun.
+func (o *Output) stop(cause error) Record {
+	o.mu.Lock()
+	begun := !o.record.Started.IsZero()
+	if !begun && !o.closed {
+		o.closed = true
+		o.record.Finished = time.Now().UTC()
+		o.record.Status, o.record.Reason = Skipped, Truncated
+		o.record.Error = "not begun: " + (&StoppedError{cause}).Error()
+	}
+	o.mu.Unlock()
+	return o.finish(&StoppedError{cause}, nil)
+}

@@ -1,0 +1,131 @@
+package inventory
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/verdict"
+)
+
+// reasonByCode has the providers' codes that tell a reason on their own.
+// Throttling is not here: what counts as that is verdict's to say.
+var reasonByCode = map[string]Reason{
+	"AccessDenied":                AccessDenied,
+	"AccessDeniedException":       AccessDenied,
+	"AuthorizationError":          AccessDenied,
+	"AuthorizationErrorException": AccessDenied,
+	"NotAuthorized":               AccessDenied,
+	"UnauthorizedAccess":          AccessDenied,
+	"UnauthorizedOperation":       AccessDenied,
+	"AllAccessDisabled":           AccessDenied,
+
+	// Not accepted is shown as expired: to read on takes new credentials either way.
+	"AuthFailure":                 CredentialsExpired,
+	"ExpiredToken":                CredentialsExpired,
+	"ExpiredTokenException":       CredentialsExpired,
+	"InvalidAccessKeyId":          CredentialsExpired,
+	"InvalidClientTokenId":        CredentialsExpired,
+	"InvalidGrantException":       CredentialsExpired,
+	"InvalidSignatureException":   CredentialsExpired,
+	"InvalidToken":                CredentialsExpired,
+	"MissingAuthenticationToken":  CredentialsExpired,
+	"RequestExpired":              CredentialsExpired,
+	"SignatureDoesNotMatch":       CredentialsExpired,
+	"TokenRefreshRequired":        CredentialsExpired,
+	"UnrecognizedClientException": CredentialsExpired,
+
+	"InvalidAction":                 NotSupported,
+	"NotImplemented":                NotSupported,
+	"NotImplementedException":       NotSupported,
+	"UnknownOperation":              NotSupported,
+	"UnknownOperationException":     NotSupported,
+	"UnsupportedOperation":          NotSupported,
+	"UnsupportedOperationException": NotSupported,
+}
+
+// goneCodes answer a question about an asset that no longer exists. Only answers
+// about one asset are looked up here: on a listing the same code is an error.
+var goneCodes = map[string]bool{
+	"AWS.SimpleQueueService.NonExistentQueue": true,
+	"InvalidAMIID.NotFound":                   true,
+	"InvalidAMIID.Unavailable":                true,
+	"NoSuchBucket":                            true,
+	"NoSuchEntity":                            true,
+	"QueueDoesNotExist":                       true,
+	"ResourceNotFoundException":               true,
+}
+
+// ReasonOf tells what err means for a record. It has an answer for every error;
+// what nothing else explains is [Protocol].
+func ReasonOf(provider string, err error) Reason {
+	var repeated *RepeatedTokenError
+	var stopped *StoppedError
+	if errors.As(err, &repeated) || errors.As(err, &stopped) {
+		return Truncated
+	}
+	// A refused call is there for what opened the circuit: a host that does not
+	// answer is unreachable, also for the calls that were spared it.
+	if cause := causeOf(err); cause != nil {
+		return ReasonOf(provider, cause)
+	}
+	r := verdict.Examine(provider, err)
+	switch r.Kind {
+	case verdict.Canceled:
+		return Truncated
+	case verdict.Throttled:
+		return Throttled
+	}
+	if why, ok := reasonByCode[strings.TrimPrefix(r.Code, "Client.")]; ok {
+		return why
+	}
+	if !r.Answered && strings.Contains(err.Error(), "get credentials") {
+		return CredentialsExpired // a refresh in the middle of the run failed
+	}
+	if why, ok := reasonByStatus(r); ok {
+		return why
+	}
+	if r.Network || r.Kind == verdict.Transient {
+		return Unreachable
+	}
+	return Protocol
+}
+
+// causeOf gives what made cloudpace itself end a call, nil for other errors.
+func causeOf(err error) error {
+	var open *cloudpace.CircuitOpenError
+	if errors.As(err, &open) {
+		return open.Err
+	}
+	var spent *cloudpace.RetryBudgetExhaustedError
+	if errors.As(err, &spent) {
+		return spent.Err
+	}
+	return nil
+}
+
+// reasonByStatus reads answers whose code, if any, tells nothing.
+func reasonByStatus(r verdict.Result) (Reason, bool) {
+	switch r.Status {
+	case http.StatusUnauthorized:
+		return CredentialsExpired, true
+	case http.StatusForbidden:
+		return AccessDenied, true
+	case http.StatusNotImplemented:
+		return NotSupported, true
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusInternalServerError:
+		// Providers name a code with these. Without one it is the page of a server
+		// that does not know the API: an emulator, a gateway.
+		if r.Code == "" || r.Code == "UnknownError" {
+			return NotSupported, true
+		}
+	}
+	return "", false
+}
+
+// gone tells whether err says that the asset asked about does not exist any
+// more.
+func gone(provider string, err error) bool {
+	return goneCodes[verdict.Examine(provider, err).Code]
+}

@@ -1,0 +1,55 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/verdict"
+)
+
+func TestReasonOf(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	for _, c := range []struct {
+		name string
+		err  error
+		want Reason
+	}{
+		{"throttled by code", code(503, "RequestLimitExceeded"), Throttled},
+		{"throttled by status", code(429, ""), Throttled},
+		{"denied (F03)", code(403, "AccessDeniedException"), AccessDenied},
+		{"denied by EC2", code(403, "UnauthorizedOperation"), AccessDenied},
+		{"denied with a code nobody knows", code(403, "Whatever"), AccessDenied},
+		{"expired", code(400, "ExpiredTokenException"), CredentialsExpired},
+		{"expired by S3", code(400, "ExpiredToken"), CredentialsExpired},
+		{"not authenticated", code(401, ""), CredentialsExpired},
+		{"refresh failed", errors.New("get identity: get credentials: failed to refresh cached credentials"), CredentialsExpired},
+		{"not implemented", code(501, ""), NotSupported},
+		{"unknown operation", code(404, "UnknownOperationException"), NotSupported},
+		{"a page instead of an error", code(500, ""), NotSupported},
+		{"a 404 without a code", code(404, ""), NotSupported},
+		{"a 404 with one", code(404, "NoSuchThing"), Protocol},
+		{"an error of the service's own", code(500, "InternalError"), Unreachable},
+		{"a gateway that got no answer", code(504, ""), Unreachable},
+		{"connection refused (F09)", refused, Unreachable},
+		{"no such host (F09)", &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}, Unreachable},
+		{"timed out", &net.OpError{Op: "dial", Err: context.DeadlineExceeded}, Unreachable},
+		{"circuit open for throttling", &cloudpace.CircuitOpenError{Err: code(429, "")}, Throttled},
+		{"circuit open for a dead host", &cloudpace.CircuitOpenError{Err: refused}, Unreachable},
+		{"budget spent", &cloudpace.RetryBudgetExhaustedError{}, Throttled},
+		{"interrupted", &StoppedError{context.Canceled}, Truncated},
+		{"cancelled", fmt.Errorf("operation: %w", context.Canceled), Truncated},
+		{"repeated token", &RepeatedTokenError{Pages: 3}, Truncated},
+		{"a mistake of ours", errors.New("index out of range"), Protocol},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := ReasonOf("aws", fmt.Errorf("in us-east-1: %w", c.err)); got != c.want {
+				t.Errorf("got %s, want %s (%+v)", got, c.want, verdict.Examine("aws", c.err))
+			}
+		})
+	}
+}

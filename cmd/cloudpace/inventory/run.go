@@ -1,0 +1,172 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/verdict"
+)
+
+// Options say how a run goes about its tasks.
+type Options struct {
+	Sink *Sink // required
+	// Workers is how many tasks run side by side; 0 means [DefaultWorkers]. What
+	// they ask is paced by the governor of their clients.
+	Workers int
+	// Governor, when set, is the one of the tasks' clients: records then say how
+	// many calls were sent.
+	Governor *cloudpace.Governor
+	// Tally, when set, can be watched while the run goes on.
+	Tally *Tally
+	// Done, when set, is called with each record as it is made, one at a time.
+	Done func(Record)
+}
+
+// DefaultWorkers keeps the memory small, a page for each, and is enough for the
+// limits of several services in all regions to be used at once.
+const DefaultWorkers = 32
+
+// grace is how long tasks may take to end once the run is told to.
+const grace = 3 * time.Second
+
+// Run carries out the tasks and returns one record for each, in their order.
+// Nothing a task does ends the run: errors, panics and whatever it does not read
+// are in its record. When ctx ends, the tasks are told, given three seconds, and
+// recorded as they are; those not begun become SKIPPED.
+//
+// The error is that of the sink, because a run that cannot write is broken; the
+// records are there all the same.
+func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
+	if o.Workers <= 0 {
+		o.Workers = DefaultWorkers
+	}
+	if o.Tally == nil {
+		o.Tally = new(Tally)
+	}
+	o.Tally.total.Store(int64(len(tasks)))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	o.Sink.onFailure(cancel)
+
+	r := &run{tasks: tasks, o: o, outputs: make([]*Output, len(tasks)), records: make([]Record, len(tasks))}
+	for i, t := range tasks {
+		r.outputs[i] = newOutput(t, o.Sink, o.Tally)
+	}
+	r.work(ctx)
+	if known(r.records) {
+		o.Sink.Begin()
+	}
+	return r.records, o.Sink.Close()
+}
+
+// run is the state of one Run.
+type run struct {
+	tasks   []Task
+	o       Options
+	outputs []*Output
+
+	mu      sync.Mutex // for records and Done
+	records []Record
+}
+
+func (r *run) work(ctx context.Context) {
+	queue := make(chan int, len(r.tasks))
+	for _, i := range spread(r.tasks) {
+		queue <- i
+	}
+	close(queue)
+	var wg sync.WaitGroup
+	for range min(r.o.Workers, len(r.tasks)) {
+		wg.Go(func() {
+			for i := range queue {
+				r.one(ctx, i)
+			}
+		})
+	}
+	finished := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(finished)
+	}()
+	select {
+	case <-finished:
+		return
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case <-finished:
+		return
+	case <-late.C:
+	}
+	// A task that does not hear is recorded with what it has; what it does from
+	// now on goes nowhere.
+	for i := range r.tasks {
+		r.keep(i, r.outputs[i].stop(context.Cause(ctx)))
+	}
+}
+
+// one carries out a task, or says why not.
+func (r *run) one(ctx context.Context, i int) {
+	out := r.outputs[i]
+	if ctx.Err() != nil {
+		r.keep(i, out.stop(context.Cause(ctx)))
+		return
+	}
+	r.o.Tally.begin(i, r.tasks[i])
+	out.begin()
+	ctx, ledger := cloudpace.WithLedger(ctx)
+	ctx, stats := cloudpace.WithStats(ctx)
+	err := contain(func() error { return r.tasks[i].Read(ctx, out) })
+	if cause := context.Cause(ctx); cause != nil && stoppedBy(err, cause) {
+		err = &StoppedError{cause}
+	}
+	if g := r.o.Governor; g != nil {
+		out.count(func(r *Record) { r.Calls = g.Summary(stats).Totals.Calls })
+	}
+	r.keep(i, out.finish(err, ledger))
+}
+
+// StoppedError says that a task did not come to its end because the run did.
+type StoppedError struct{ Cause error }
+
+// Error gives the cause.
+func (e *StoppedError) Error() string { return "the run was stopped: " + e.Cause.Error() }
+
+// Unwrap gives the cause.
+func (e *StoppedError) Unwrap() error { return e.Cause }
+
+// stoppedBy tells an error that only says that the run ends from one that the
+// task met itself while it was ending.
+func stoppedBy(err, cause error) bool {
+	return verdict.Classify(err) == verdict.Canceled || errors.Is(err, cause) || errors.Is(err, errClosed)
+}
+
+// keep stores a task's record, the first one that is made.
+func (r *run) keep(i int, record Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.records[i].Status != "" {
+		return
+	}
+	r.records[i] = record
+	r.o.Tally.end(i)
+	if r.o.Done != nil {
+		r.o.Done(record)
+	}
+}
+
+// known tells whether anything is known about anything: then the assets of this
+// run replace those of an earlier one.
+func known(records []Record) bool {
+	for _, r := range records {
+		if r.Status == Success || r.Status == Partial {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,183 @@
+package inventory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// disk is a file in memory that can be full.
+type disk struct {
+	full error
+
+	mu     sync.Mutex
+	text   bytes.Buffer
+	writes int
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.writes++
+	if d.full != nil {
+		return len(p) / 2, d.full
+	}
+	return d.text.Write(p)
+}
+
+func (d *disk) Close() error { return nil }
+
+func (d *disk) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.String()
+}
+
+// halfLine tells whether what is written ends within a line.
+func (d *disk) halfLine() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.Len() > 0 && !bytes.HasSuffix(d.text.Bytes(), []byte("}\n"))
+}
+
+func onDisk(d *disk) *Sink { return newSink(func() (io.WriteCloser, error) { return d, nil }) }
+
+// TestSinkWholeLines: whatever moment a run is killed, what is in the file are
+// whole lines, and the last of them is at most a second old.
+func TestSinkWholeLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := new(disk)
+		s := onDisk(d)
+		for i := range 5000 {
+			if err := s.Write(Asset{ID: fmt.Sprint(i), Name: strings.Repeat("x", 100)}); err != nil {
+				t.Fatal(err)
+			}
+			if d.halfLine() {
+				t.Fatal("the file ends within a line")
+			}
+		}
+		if n := strings.Count(d.String(), "\n"); n < 4500 {
+			t.Errorf("%d lines were written of 5,000, and %d bytes should wait at the most", n, flushBytes)
+		}
+		time.Sleep(flushAfter)
+		synctest.Wait()
+		if d.writes > 20 {
+			t.Errorf("%d writes for 5,000 lines", d.writes)
+		}
+		if n := strings.Count(d.String(), "\n"); n != 5000 {
+			t.Errorf("%d lines after a second, want 5000", n)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Write(Asset{}); !errors.Is(err, errClosed) {
+			t.Errorf("writing after the end: %v", err)
+		}
+	})
+}
+
+func TestSinkConcurrent(t *testing.T) {
+	d := new(disk)
+	s := onDisk(d)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 200 {
+				if err := s.Write(Asset{Type: "T", ID: fmt.Sprint(i)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(d.String(), "\n"), "\n")
+	for _, line := range lines {
+		if !json.Valid([]byte(line)) {
+			t.Fatalf("not JSON: %s", line)
+		}
+	}
+	if byType, total := s.Counts(); len(lines) != 1600 || total != 1600 || byType["T"] != 1600 {
+		t.Errorf("%d lines, counted %d, %v", len(lines), total, byType)
+	}
+}
+
+// TestSinkReplaces: older files stay until there is something new, then both go,
+// and a reader of the old one still has it.
+func TestSinkReplaces(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{AssetsFile, RunFile} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := NewSink(dir)
+	if text, err := os.ReadFile(filepath.Join(dir, AssetsFile)); err != nil || string(text) != "old" || s.Written() {
+		t.Errorf("before the first line: %q, %v", text, err)
+	}
+	if err := s.Write(Asset{ID: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, AssetsFile))
+	if err != nil || strings.Contains(string(text), "old") || !strings.Contains(string(text), "new") || !s.Written() {
+		t.Errorf("after it: %q, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, RunFile)); !os.IsNotExist(err) {
+		t.Errorf("the run.json of the older assets is still there (%v)", err)
+	}
+}
+
+// TestMemoryBounded: what a run holds does not grow with what it finds (F16).
+func TestMemoryBounded(t *testing.T) {
+	const pages, size = 40, 1000
+	sink := newSink(func() (io.WriteCloser, error) { return discard{}, nil })
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	start, most := heap(), uint64(0)
+	records, err := Run(t.Context(), []Task{task("many", func(ctx context.Context, out *Output) error {
+		return Walk(ctx, out, func(_ context.Context, token string) ([]string, string, error) {
+			n, _ := strconv.Atoi(token)
+			if n%10 == 0 {
+				most = max(most, heap())
+			}
+			if n == pages-1 {
+				return make([]string, size), "", nil
+			}
+			return make([]string, size), strconv.Itoa(n + 1), nil
+		}, func(string) Asset {
+			return Asset{Type: "T", ID: "x", Properties: Native(answer{Words: []string{strings.Repeat("x", 500)}})}
+		})
+	})}, Options{Sink: sink})
+	if err != nil || records[0].Assets != pages*size {
+		t.Fatalf("%d assets, %v", records[0].Assets, err)
+	}
+	if grown := int64(most) - int64(start); grown > 8<<20 {
+		t.Errorf("the heap grew by %d KiB over %d assets", grown>>10, pages*size)
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+func (discard) Close() error                { return nil }

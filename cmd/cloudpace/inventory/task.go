@@ -1,0 +1,59 @@
+package inventory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Kind describes a row of a provider's table: what is read, whatever the account
+// and region.
+type Kind struct {
+	Name    string // of the task: "ec2_instances"
+	Family  string // what --only and --skip select: "compute"
+	Service string // the provider's service, as in scopes: "ec2"
+	// Types are the types whose assets the task reads, each completely.
+	Types []string
+	// Global is for what belongs to no region: read once per account.
+	Global bool
+	// Covers says what of its types the task asks for, where that is not all:
+	// "owned by the account".
+	Covers string
+}
+
+// Task is a row of a table in one account and region.
+type Task struct {
+	Kind
+	Provider, Account, Region string
+	// Read does the work: it asks the provider and hands what it finds to the
+	// Output. The error it returns says why it could not go on to the end. It may
+	// be called with other tasks running and must end when ctx does.
+	Read func(ctx context.Context, out *Output) error
+}
+
+// spread orders tasks, as indexes, so that neighbours ask different services and
+// regions: each has limits of its own, so side by side they finish soonest.
+// Within a service and region the order stays.
+func spread(tasks []Task) []int {
+	type place struct{ provider, account, region, service string }
+	seen := make(map[place]int)
+	turn := make([]int, len(tasks))
+	order := make([]int, len(tasks))
+	for i, t := range tasks {
+		p := place{t.Provider, t.Account, t.Region, t.Service}
+		turn[i], order[i] = seen[p], i
+		seen[p]++
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
+	return order
+}
+
+// Families lists the families of a table, sorted.
+func Families(kinds []Kind) []string {
+	var list []string
+	for _, k := range kinds {
+		list = append(list, k.Family)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

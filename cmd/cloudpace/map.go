@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory/aws"
+	"github.com/cloudpace/cloudpace/config"
+)
+
+// providers are those that can be mapped.
+var providers = []string{aws.Provider}
+
+// mapFlags are the command line of map.
+type mapFlags struct {
+	providers, only, skip []string
+	out, config           string
+	failOnPartial, json   bool
+	aws                   aws.Options
+}
+
+func newMapCommand() *cobra.Command {
+	var f mapFlags
+	c := &cobra.Command{
+		Use:   "map",
+		Short: "List what is in an account, and what could not be listed",
+		Long: `map reads what is in an account and writes two files into a directory:
+
+  assets.jsonl  one thing a line
+  run.json      a summary, a coverage record for each account, region and task,
+                and what throttling cost
+
+What an earlier run left there is replaced once the new run has something to
+write. Every call is paced; limits come from --config and CLOUDPACE_… variables.
+
+Exit codes: 0 finished, perhaps with gaps, which standard error names; 1 nothing
+could be collected, or the run broke; 2 wrong usage; 3 gaps, with
+--fail-on-partial; 130 interrupted, data and coverage kept.`,
+		Example: `  cloudpace map -p aws -o inventory
+  cloudpace map -p aws --profile audit --regions eu-west-1,eu-central-1 --skip tags
+  cloudpace map -p aws --role-arn arn:aws:iam::111122223333:role/Audit --fail-on-partial`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("regions") && len(f.aws.Regions) == 0 {
+				return usage(`--regions is empty: leave it out or say "all" for those that the account has enabled`)
+			}
+			return f.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	fs := c.Flags()
+	fs.StringSliceVarP(&f.providers, "provider", "p", nil, "`providers` to read: "+strings.Join(providers, ", ")+" (default: those with credentials)")
+	families := strings.Join(inventory.Families(aws.Kinds()), ", ")
+	fs.StringSliceVar(&f.only, "only", nil, "read only these `families`: "+families)
+	fs.StringSliceVar(&f.skip, "skip", nil, "read all but these `families`")
+	fs.StringVarP(&f.out, "output", "o", "cloudpace-map", "`directory` to write into")
+	fs.StringVar(&f.config, "config", "", "configuration `file` with limits (cloudpace.yaml)")
+	fs.BoolVar(&f.failOnPartial, "fail-on-partial", false, "exit with 3 when something could not be read")
+	fs.BoolVar(&f.json, "json", false, "print the summary as JSON on standard output")
+	fs.StringVar(&f.aws.Profile, "profile", "", "AWS: `name` of the profile with the credentials")
+	fs.StringVar(&f.aws.RoleARN, "role-arn", "", "AWS: `ARN` of a role to assume")
+	fs.StringVar(&f.aws.ExternalID, "external-id", "", "AWS: external `id` for that role")
+	fs.StringSliceVar(&f.aws.Regions, "regions", nil, `AWS: "all" that the account has enabled (the default), or a list of `+"`regions`")
+	fs.StringVar(&f.aws.Endpoint, "endpoint-url", "", "AWS: `URL` to ask all services at, for emulators and proxies")
+	completeList(c, "provider", providers)
+	completeList(c, "only", inventory.Families(aws.Kinds()))
+	completeList(c, "skip", inventory.Families(aws.Kinds()))
+	completeList(c, "regions", append([]string{aws.AllRegions}, aws.RegionNames()...))
+	return c
+}
+
+// run maps. What can be said before anything is sent is said first.
+func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	wanted, err := f.check()
+	if err != nil {
+		return err
+	}
+	governor, err := newGovernor(f.config, stderr)
+	if err != nil {
+		return err
+	}
+	undo, err := inventory.Writable(f.out)
+	if err != nil {
+		return broken(err)
+	}
+	defer undo() // a directory that was made for nothing goes again
+
+	ctx, stats := cloudpace.WithStats(ctx)
+	head := inventory.Summary{Version: version(), Provider: []string{aws.Provider}, Started: time.Now().UTC()}
+	f.aws.Governor = governor
+	account, err := aws.Open(ctx, f.aws)
+	if ctx.Err() != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted before anything was read")}
+	}
+	if err != nil {
+		return broken(err)
+	}
+	head.Accounts = []inventory.Account{account.Account}
+
+	sink := inventory.NewSink(f.out)
+	show := newProgress(stderr, func() int { return governor.Summary(stats).Totals.Calls })
+	records, failure := inventory.Run(ctx, account.Tasks(wanted), inventory.Options{
+		Sink: sink, Governor: governor, Tally: &show.tally, Done: show.done,
+	})
+	show.stop()
+	doc := inventory.NewDocument(head, records, sink, failure, context.Cause(ctx))
+	doc.Throttling = governor.Summary(stats)
+	unkept := doc.Write(f.out)
+	closing(stderr, doc, f.out)
+	if unkept == nil {
+		fmt.Fprintf(stderr, "Coverage: %s\n", filepath.Join(f.out, inventory.RunFile))
+	}
+	failure = errors.Join(failure, unkept)
+	if f.json {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		if err := e.Encode(doc.Summary); err != nil {
+			failure = errors.Join(failure, fmt.Errorf("standard output: %w", err))
+		}
+	}
+	return f.exit(doc, failure)
+}
+
+// exit turns the outcome into an exit code.
+func (f *mapFlags) exit(doc inventory.Document, failure error) error {
+	switch {
+	case failure != nil:
+		return broken(failure)
+	case doc.Summary.Outcome == inventory.Interrupted:
+		return &exitError{code: exitInterrupted}
+	case doc.Summary.Outcome == inventory.NothingRead:
+		return broken(errors.New("nothing could be collected"))
+	case doc.Summary.Outcome == inventory.WithGaps && f.failOnPartial:
+		return &exitError{code: exitPartial}
+	}
+	return nil
+}
+
+// check finds what is wrong with the command line and gives what is selected.
+func (f *mapFlags) check() (wanted func(inventory.Kind) bool, err error) {
+	for _, list := range []*[]string{&f.providers, &f.only, &f.skip, &f.aws.Regions} {
+		*list = distinct(*list)
+	}
+	if err := known("provider", f.providers, providers); err != nil {
+		return nil, err
+	}
+	if len(f.only) > 0 && len(f.skip) > 0 {
+		return nil, usage("--only and --skip exclude each other")
+	}
+	families := inventory.Families(aws.Kinds())
+	if err := known("family", slices.Concat(f.only, f.skip), families); err != nil {
+		return nil, err
+	}
+	if err := f.aws.Check(); err != nil {
+		return nil, usage("%w", err)
+	}
+	wanted = func(k inventory.Kind) bool {
+		if len(f.only) > 0 {
+			return slices.Contains(f.only, k.Family)
+		}
+		return !slices.Contains(f.skip, k.Family)
+	}
+	if !slices.ContainsFunc(aws.Kinds(), wanted) {
+		return nil, usage("--skip leaves nothing to read")
+	}
+	return wanted, nil
+}
+
+// distinct gives the names of a list as people write them: "a, b,a" is a and b.
+func distinct(list []string) []string {
+	var names []string
+	for _, name := range list {
+		if name = strings.TrimSpace(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// known finds names that do not exist and says what may have been meant.
+func known(what string, names, all []string) error {
+	for _, name := range names {
+		if slices.Contains(all, name) {
+			continue
+		}
+		text := fmt.Sprintf("unknown %s %q", what, name)
+		if near, ok := inventory.Nearest(name, all); ok {
+			text += fmt.Sprintf(", did you mean %q?", near)
+		}
+		return usage("%s (there are: %s)", text, strings.Join(all, ", "))
+	}
+	return nil
+}
+
+// newGovernor makes the governor that the configuration describes.
+func newGovernor(file string, stderr io.Writer) (*cloudpace.Governor, error) {
+	settings, warnings, err := config.Load(file)
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "cloudpace: warning: %s\n", w)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usage("--config: %w", err)
+	}
+	if err != nil {
+		return nil, usage("configuration: %w", err)
+	}
+	governor, err := cloudpace.New(settings)
+	if err != nil {
+		return nil, usage("configuration: %w", err)
+	}
+	return governor, nil
+}
