@@ -212,7 +212,7 @@ func TestS3_5_APauseThatMakesADeadlineImpossible(t *testing.T) {
 		}()
 		time.Sleep(100 * time.Millisecond)
 		sent.Failed(throttleFor(30))
-		as[*cloudpace.DeadlineExceededError](t, <-done)
+		_ = as[*cloudpace.DeadlineExceededError](t, <-done)
 		wantTime(t, "refusal", clock(), 100*time.Millisecond)
 	})
 }

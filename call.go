@@ -98,6 +98,11 @@ var (
 // call's service.
 func (c *Call) Context() context.Context { return &c.own }
 
+// Governed tells whether the call is governed at all. It is not where the governor
+// or the provider was disabled when it began: then every method lets it pass, and
+// what repeats it is not cloudpace's business.
+func (c *Call) Governed() bool { return !c.inert }
+
 // Failed reports that the attempt under way failed, and tells what that means. A
 // throttle slows the scope, and its hint pauses it; the slot is lent back unless
 // the call was begun with HoldSlot. An error that cloudpace made itself, or with
@@ -170,7 +175,7 @@ func (c *Call) judge(err error) failure {
 	f := failure{err: err, result: verdict.Examine(c.lane.scope.Provider, err)}
 	f.alien = f.result.Own || c.nested != nil && errors.Is(err, c.nested)
 	f.final = f.alien || f.result.NoRepeat
-	gone := c.ctx.Err() != nil && !f.result.Own && (!f.result.Answered || endedBy(err, c.ctx))
+	gone := c.ctx.Err() != nil && !f.result.Own && (!f.result.Answered || errors.Is(err, c.ctx.Err()))
 	switch {
 	case gone:
 		f.result.Kind = verdict.Canceled
@@ -180,11 +185,6 @@ func (c *Call) judge(err error) failure {
 	}
 	f.alien = f.alien || f.result.Kind == verdict.Canceled
 	return f
-}
-
-// endedBy tells whether err is about the end of ctx.
-func endedBy(err error, ctx context.Context) bool {
-	return errors.Is(err, ctx.Err())
 }
 
 // Succeeded reports that the attempt under way, or a page, arrived: the rate

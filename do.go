@@ -49,7 +49,7 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 	if g == nil {
 		g = Default()
 	}
-	settings := g.cfg.Load().Provider(scope.normal().Provider)
+	settings := g.Provider(scope.Provider)
 	o.fill(&settings)
 	start := time.Now()
 	deadline := start.Add(o.deadline)
@@ -219,9 +219,10 @@ func WithBackoff(base, longest time.Duration) CallOption {
 	return CallOption{base: base, cap: longest}
 }
 
-// Idempotent(false) says that fn must not run twice: only outcomes that prove it
-// was not carried out are repeated, which are throttling by the provider's code, a
-// 429, a 503 with a hint, and a connection that was never made.
+// Idempotent says whether fn may run twice, which it may without this option. If
+// not, only outcomes that prove it was not carried out are repeated: throttling by
+// the provider's code, a 429, a 503 with a hint, and a connection that was never
+// made.
 func Idempotent(yes bool) CallOption { return CallOption{once: !yes, hasOnce: true} }
 
 // WithoutBudget makes retries cost nothing.

@@ -82,6 +82,17 @@ func Default() *Governor { return defaultGovernor() }
 // nothing; hand it to [Governor.Configure].
 func (g *Governor) Config() Config { return g.cfg.Load().clone() }
 
+// Provider gives the settings in force for one provider, without its Services,
+// which [Governor.Config] has. It is cheap enough to be asked for each call.
+// Enabled is false too where the whole governor is disabled.
+func (g *Governor) Provider(name string) Provider {
+	cfg := g.cfg.Load()
+	p := cfg.Provider(plain(name))
+	p.Services = nil
+	p.Enabled = p.Enabled && cfg.Enabled
+	return p
+}
+
 // Configure puts another configuration in force. A provider whose settings are
 // the same keeps everything; one whose settings changed gets new buckets, circuit
 // breakers and a new budget, and those who queue move over to them. Slots in use

@@ -161,7 +161,7 @@ func TestS10_3_HintOnATransientAnswer(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(5*time.Second, stop)
 		err := whoAmI(ctx, client)
-		wants[*aws.RequestCanceledError](t, err)
+		_ = wants[*aws.RequestCanceledError](t, err)
 		equal(t, "ended after", time.Since(start), 5*time.Second)
 	})
 }
@@ -174,7 +174,7 @@ func TestS10_3_BudgetEndsTheLoop(t *testing.T) {
 	err := whoAmI(ctx, sts.NewFromConfig(c.installed(t, g), fast))
 	// Two free retries, one paid.
 	equal(t, "sent", c.sent(), 4)
-	wants[*cloudpace.RetryBudgetExhaustedError](t, err)
+	_ = wants[*cloudpace.RetryBudgetExhaustedError](t, err)
 	likeThrottling(t, err)
 	equal(t, "status inside", wants[*awshttp.ResponseError](t, err).HTTPStatusCode(), 400)
 	// S10.4: given up, without a mark against the service.
@@ -195,7 +195,7 @@ func TestS10_3_EmptyBudgetDoesNotSleep(t *testing.T) {
 		g := governor(t, provide(func(p *cloudpace.Provider) { p.RetryBudget = 0 }))
 		client := sts.NewFromConfig(c.installed(t, g), slow(time.Minute))
 		start := time.Now()
-		wants[*cloudpace.RetryBudgetExhaustedError](t, whoAmI(t.Context(), client))
+		_ = wants[*cloudpace.RetryBudgetExhaustedError](t, whoAmI(t.Context(), client))
 		equal(t, "slept", time.Since(start), 2*time.Minute) // the two free ones
 		equal(t, "sent", c.sent(), 3)
 	})
@@ -217,7 +217,7 @@ func TestS6_3_CircuitOpensBetweenRetries(t *testing.T) {
 			t.Fatal("no error")
 		}
 		sent := c.sent()
-		wants[*cloudpace.CircuitOpenError](t, <-done)
+		_ = wants[*cloudpace.CircuitOpenError](t, <-done)
 		equal(t, "sent after it opened", c.sent()-sent, 0)
 		equal(t, "rejected", totals(g, "").Rejected, 1)
 	})

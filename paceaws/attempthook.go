@@ -75,7 +75,7 @@ func (op *operation) fail(err error) {
 	now := time.Now()
 	op.hint = now.Add(hint)
 	if kind == verdict.Transient {
-		op.mine = now.Add(min(hint, op.governor.Config().Provider(provider).MaxPause))
+		op.mine = now.Add(min(hint, op.governor.Provider(provider).MaxPause))
 	}
 }
 

@@ -199,7 +199,7 @@ func TestS3_5_DeadlineBeforeTheToken(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err := whoAmI(ctx, client)
-	wants[*cloudpace.DeadlineExceededError](t, err)
+	_ = wants[*cloudpace.DeadlineExceededError](t, err)
 	equal(t, "code", wants[smithy.APIError](t, err).ErrorCode(), "Throttling")
 	equal(t, "sent", c.sent(), 1)
 }

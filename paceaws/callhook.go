@@ -35,10 +35,8 @@ func (h *callHook) HandleFinalize(ctx context.Context, in middleware.FinalizeInp
 	}
 	// Covers panics. After End it does nothing.
 	defer call.Drop()
-	if call.Retry() == nil {
-		// The governor is disabled (S9.3): a call that is governed has nothing to
-		// repeat yet and says so. Asking the call, and not the configuration, costs
-		// nothing, and the answer is the one that Begin acted on.
+	if !call.Governed() {
+		// The governor is disabled (S9.3). The call knows what Begin acted on.
 		return op.pass(ctx, in, next)
 	}
 	op.call, op.scope = call, scope

@@ -36,7 +36,7 @@ func TestS10_4_ARefusalIsRecordedOnce(t *testing.T) {
 		return broken()
 	}
 	ctx, ledger := cloudpace.WithLedger(t.Context())
-	wants[*cloudpace.CircuitOpenError](t, whoAmI(ctx, sts.NewFromConfig(cfg, func(o *sts.Options) { o.Retryer = &countingQuota{} })))
+	_ = wants[*cloudpace.CircuitOpenError](t, whoAmI(ctx, sts.NewFromConfig(cfg, func(o *sts.Options) { o.Retryer = &countingQuota{} })))
 	equal(t, "rejected", totals(g, "").Rejected, 1)
 	equal(t, "sent", c.sent(), 2)
 	if text := ledger.String(); !strings.Contains(text, "1 call(s) skipped") || strings.Contains(text, "gave up") {
@@ -134,7 +134,7 @@ func TestS10_4_CancelledInBackOff(t *testing.T) {
 		if !errors.Is(err, want) {
 			t.Errorf("error is %v, want %v", err, want)
 		}
-		wants[*aws.RequestCanceledError](t, err)
+		_ = wants[*aws.RequestCanceledError](t, err)
 		equal(t, "sent", c.sent(), 1)
 		equal(t, "failures", breakerState(g).Failures, 0)
 		equal(t, "degraded", ledger.Degraded(), false)

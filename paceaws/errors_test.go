@@ -45,7 +45,7 @@ func TestS2_9_WhatCallersReceive(t *testing.T) {
 	if !errors.Is(late, context.DeadlineExceeded) {
 		t.Error("it is no context.DeadlineExceeded")
 	}
-	wants[*aws.RequestCanceledError](t, forCaller(context.Canceled))
+	_ = wants[*aws.RequestCanceledError](t, forCaller(context.Canceled))
 	other := errors.New("other")
 	equal(t, "another error", forCaller(other), other)
 }
@@ -84,7 +84,7 @@ func TestS10_3_BudgetEndsTheAdaptiveLoop(t *testing.T) {
 	client := sts.NewFromConfig(cfg, fast)
 	start := time.Now()
 	for range 10 {
-		wants[*cloudpace.RetryBudgetExhaustedError](t, whoAmI(t.Context(), client))
+		_ = wants[*cloudpace.RetryBudgetExhaustedError](t, whoAmI(t.Context(), client))
 	}
 	equal(t, "sent", c.sent(), 30)
 	if took := time.Since(start); took > 5*time.Second {

@@ -151,7 +151,7 @@ func TestS5_4_NestedFailureOfAnotherMake(t *testing.T) {
 		before := c.sent()
 		err := users(t.Context(), client)
 		equal(t, "sent", c.sent()-before, 3) // the SDK's own three
-		wants[*smithy.OperationError](t, err)
+		_ = wants[*smithy.OperationError](t, err)
 		equal(t, "kind", verdict.Classify(err), verdict.Throttled)
 	}
 	equal(t, "calls", totals(g, "").Calls, 2)
@@ -217,7 +217,7 @@ func TestS5_4_DoAroundAClient(t *testing.T) {
 	scope := cloudpace.Scope{Provider: "aws", Account: account, Region: "us-east-1", Service: "mine"}
 	err := cloudpace.Do(t.Context(), scope, func(ctx context.Context) error { return whoAmI(ctx, client) },
 		cloudpace.WithGovernor(g), cloudpace.WithBackoff(time.Millisecond, time.Millisecond))
-	wants[*retry.MaxAttemptsError](t, err)
+	_ = wants[*retry.MaxAttemptsError](t, err)
 	equal(t, "sent", c.sent(), 4)
 	equal(t, "throttled outside", totals(g, scope.String()).Throttled, 0)
 	equal(t, "slots in use", slotsInUse(g), 0)

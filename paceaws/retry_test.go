@@ -42,7 +42,7 @@ func TestS10_5_TheSixtiethOperationLikeTheFirst(t *testing.T) {
 	for i := range 60 {
 		before := c.sent()
 		err := whoAmI(t.Context(), client)
-		wants[*retry.MaxAttemptsError](t, err)
+		_ = wants[*retry.MaxAttemptsError](t, err)
 		if n := c.sent() - before; n != 11 {
 			t.Fatalf("operation %d: %d sends: %v", i+1, n, err)
 		}
@@ -85,13 +85,13 @@ func TestS10_5_ARetryerOfTheConfigStays(t *testing.T) {
 	}
 	install(t, &cfg, g)
 	client := sts.NewFromConfig(cfg)
-	wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
+	_ = wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
 	equal(t, "sent", c.sent(), 6)
 	equal(t, "budget", budget(g), 97) // five retries, two free
 
 	// Its own quota stays too: 500 tokens, 5 for a throttled retry.
 	for range 18 {
-		wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
+		_ = wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
 	}
 	before, tokens := c.sent(), budget(g)
 	for range 3 {
@@ -118,7 +118,7 @@ func TestS10_5_TheConfigsQuotaIsGivenBack(t *testing.T) {
 	cfg := c.config()
 	cfg.Retryer = func() aws.Retryer { return quota }
 	install(t, &cfg, g)
-	wants[*cloudpace.RetryBudgetExhaustedError](t, whoAmI(t.Context(), sts.NewFromConfig(cfg)))
+	_ = wants[*cloudpace.RetryBudgetExhaustedError](t, whoAmI(t.Context(), sts.NewFromConfig(cfg)))
 	equal(t, "sent", c.sent(), 3)
 	equal(t, "taken", quota.taken, 3)
 	equal(t, "given back", quota.given, 1) // the one that our budget refused
@@ -155,7 +155,7 @@ func TestS10_5_ARetryerOfTheClient(t *testing.T) {
 	quota := &countingQuota{}
 	client := sts.NewFromConfig(c.installed(t, g), func(o *sts.Options) { o.Retryer = quota })
 	err := whoAmI(t.Context(), client)
-	wants[*cloudpace.RetryBudgetExhaustedError](t, err)
+	_ = wants[*cloudpace.RetryBudgetExhaustedError](t, err)
 	likeThrottling(t, err)
 	equal(t, "sent", c.sent(), 5) // one, two free, two paid
 	equal(t, "retries", totals(g, "").Retries, 4)
@@ -204,7 +204,7 @@ func TestS10_9_SettingsOfDo(t *testing.T) {
 		}))
 		client := sts.NewFromConfig(c.installed(t, g), slow(time.Hour))
 		start := time.Now()
-		wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
+		_ = wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
 		equal(t, "sent", c.sent(), 5)
 		equal(t, "took", time.Since(start).Round(time.Hour), 4*time.Hour)
 	})
@@ -268,7 +268,7 @@ func TestS9_3_DisabledLeavesTheSDKAlone(t *testing.T) {
 					t.Fatal(err)
 				}
 				before = c.sent()
-				wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
+				_ = wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
 				equal(t, "sent", c.sent()-before, 11)
 				equal(t, "calls", totals(g, "").Calls, 1)
 			})
@@ -283,7 +283,7 @@ func TestS9_3_EnabledAfterwards(t *testing.T) {
 	c := serve(t, always(throttle()))
 	g := governor(t, maxRetries(0), func(c *cloudpace.Config, _ *cloudpace.Provider) { c.Enabled = false })
 	client := sts.NewFromConfig(c.installed(t, g), fast)
-	wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
+	_ = wants[*retry.MaxAttemptsError](t, whoAmI(t.Context(), client))
 	equal(t, "sent", c.sent(), 3)
 	if err := g.Configure(configuration(maxRetries(0))); err != nil {
 		t.Fatal(err)
@@ -335,6 +335,6 @@ func TestS10_5_AnotherService(t *testing.T) {
 	g := governor(t, maxRetries(3))
 	client := iam.NewFromConfig(c.installed(t, g), func(o *iam.Options) { o.Retryer = retry.AddWithMaxBackoffDelay(o.Retryer, time.Millisecond) })
 	_, err := client.ListUsers(t.Context(), &iam.ListUsersInput{})
-	wants[*retry.MaxAttemptsError](t, err)
+	_ = wants[*retry.MaxAttemptsError](t, err)
 	equal(t, "sent", c.sent(), 4)
 }

@@ -88,7 +88,9 @@ func (r *retryer) RetryDelay(attempt int, err error) (time.Duration, error) {
 	return r.governed.RetryDelay(attempt, err)
 }
 
-func (r *retryer) GetInitialToken() func(error) error { return r.governed.GetInitialToken() }
+func (r *retryer) GetInitialToken() func(error) error {
+	return r.governed.GetInitialToken() //nolint:staticcheck // the interface has it, and whoever still calls it gets the inner retryer's
+}
 
 func (r *retryer) GetAttemptToken(ctx context.Context) (func(error) error, error) {
 	return r.of(operationOf(ctx)).GetAttemptToken(ctx)

@@ -298,7 +298,7 @@ func TestS10_7_FailedValidationCostsNothing(t *testing.T) {
 	g := governor(t)
 	client := sts.NewFromConfig(c.installed(t, g))
 	_, err := client.AssumeRole(t.Context(), &sts.AssumeRoleInput{})
-	wants[*smithy.InvalidParamsError](t, ptr(err))
+	_ = wants[*smithy.InvalidParamsError](t, ptr(err))
 	equal(t, "calls", totals(g, "").Calls, 0)
 	equal(t, "buckets", len(g.Snapshot().Buckets), 0)
 }
@@ -332,7 +332,7 @@ func TestS10_3_MetadataOfTheLastAttempt(t *testing.T) {
 			}), middleware.Before)
 		})
 	})
-	wants[*cloudpace.RetryBudgetExhaustedError](t, whoAmI(t.Context(), client))
+	_ = wants[*cloudpace.RetryBudgetExhaustedError](t, whoAmI(t.Context(), client))
 	if r, ok := raw.(*smithyhttp.Response); !ok || r.StatusCode != 400 {
 		t.Errorf("raw response: %v", raw)
 	}

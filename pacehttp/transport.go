@@ -76,9 +76,8 @@ func (t *transport) CloseIdleConnections() {
 // RoundTrip sends one request, as often as it takes.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	g, scope := t.governor(), t.scope(req)
-	config := g.Config()
-	settings := config.Provider(scope.Provider)
-	if !config.Enabled || !settings.Enabled {
+	settings := g.Provider(scope.Provider)
+	if !settings.Enabled {
 		return t.base.RoundTrip(req)
 	}
 	e := exchange{transport: t, req: req, scope: scope, settings: settings}
@@ -186,7 +185,7 @@ func (e *exchange) next(n int, err error) (stop error) {
 // end gives the caller what there is: the answer if there is one, else the error
 // that ended it. A caller whose context is over wants neither answer nor wait.
 func (e *exchange) end(resp *http.Response, err, stop error) (*http.Response, error) {
-	if stop == context.DeadlineExceeded && e.req.Context().Err() == nil {
+	if stop == context.DeadlineExceeded && e.req.Context().Err() == nil { //nolint:errorlint // the bare error is the context's own; ours wraps more
 		// It was the deadline of the whole, while waiting for a slot.
 		stop = &cloudpace.DeadlineExceededError{Scope: e.scope, Err: err}
 	}
@@ -194,7 +193,7 @@ func (e *exchange) end(resp *http.Response, err, stop error) (*http.Response, er
 	switch ctx := e.req.Context(); {
 	case resp == nil:
 		return nil, stop
-	case ctx.Err() != nil && stop != err:
+	case ctx.Err() != nil && stop != err: //nolint:errorlint // asks whether it is the very same error
 		httpbody.Drop(resp, 0)
 		return nil, ctx.Err()
 	}

@@ -211,11 +211,11 @@ func pageWords(page []byte) string {
 		for _, hidden := range []string{"script", "style"} {
 			if strings.HasPrefix(lower[i:], "<"+hidden) {
 				// Without an end the rest is hidden.
-				close := strings.Index(lower[i:], "</"+hidden)
-				if close < 0 {
+				stop := strings.Index(lower[i:], "</"+hidden)
+				if stop < 0 {
 					return strings.Join(strings.Fields(out.String()), " ")
 				}
-				end = close - 1
+				end = stop - 1
 			}
 		}
 		s, lower = s[i+end+1:], lower[i+end+1:]

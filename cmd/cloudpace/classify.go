@@ -112,7 +112,7 @@ func (c *classifier) file(name string, stdin io.Reader) error {
 	for n := 1; ; n++ {
 		line, err := readLine(r)
 		if err != nil && !errors.Is(err, errLongLine) {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return fmt.Errorf("reading %s: %w", name, err)
@@ -168,7 +168,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 			line = append(line, part...)
 		}
 		switch {
-		case err == bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err == io.EOF && (long || len(line) > 0):
 			// The last line needs no end.

@@ -108,8 +108,7 @@ func jsonProblem(err error) error {
 func (rec *record) failure() (error, error) {
 	var cause error
 	if rec.Error != "" {
-		var ok bool
-		if cause, ok = networkError(rec.Error); !ok {
+		if cause = networkError(rec.Error); cause == nil {
 			return nil, fmt.Errorf("error: %q is not known", rec.Error)
 		}
 		if rec.Status == 0 && rec.GRPC == nil {
@@ -163,7 +162,7 @@ func (s *rpcStatus) failure(rec *record, cause error) (error, error) {
 }
 
 // networkError makes the error that package net gives for a name.
-func networkError(name string) (error, bool) {
+func networkError(name string) error {
 	read := func(err error) error {
 		return &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", err)}
 	}
@@ -172,41 +171,41 @@ func networkError(name string) (error, bool) {
 	}
 	switch strings.ToUpper(name) {
 	case "ECONNRESET":
-		return read(syscall.ECONNRESET), true
+		return read(syscall.ECONNRESET)
 	case "ECONNABORTED":
-		return read(syscall.ECONNABORTED), true
+		return read(syscall.ECONNABORTED)
 	case "EPIPE":
-		return &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}, true
+		return &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}
 	case "ETIMEDOUT":
-		return read(syscall.ETIMEDOUT), true
+		return read(syscall.ETIMEDOUT)
 	case "ESHUTDOWN":
-		return read(syscall.ESHUTDOWN), true
+		return read(syscall.ESHUTDOWN)
 	case "ECONNREFUSED":
-		return dial(syscall.ECONNREFUSED), true
+		return dial(syscall.ECONNREFUSED)
 	case "EHOSTUNREACH":
-		return dial(syscall.EHOSTUNREACH), true
+		return dial(syscall.EHOSTUNREACH)
 	case "ENETUNREACH":
-		return dial(syscall.ENETUNREACH), true
+		return dial(syscall.ENETUNREACH)
 	case "EAFNOSUPPORT":
-		return dial(syscall.EAFNOSUPPORT), true
+		return dial(syscall.EAFNOSUPPORT)
 	case "EMFILE":
-		return dial(syscall.EMFILE), true
+		return dial(syscall.EMFILE)
 	case "EACCES":
-		return dial(syscall.EACCES), true
+		return dial(syscall.EACCES)
 	case "EINVAL":
-		return dial(syscall.EINVAL), true
+		return dial(syscall.EINVAL)
 	case "EOF":
-		return io.EOF, true
+		return io.EOF
 	case "UNEXPECTED_EOF":
-		return io.ErrUnexpectedEOF, true
+		return io.ErrUnexpectedEOF
 	case "TIMEOUT":
-		return &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}, true
+		return &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
 	case "TLS":
-		return &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, true
+		return &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
 	case "DNS_NOT_FOUND":
-		return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", IsNotFound: true}}, true
+		return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", IsNotFound: true}}
 	case "CANCELED":
-		return context.Canceled, true
+		return context.Canceled
 	}
-	return nil, false
+	return nil
 }
