@@ -77,18 +77,18 @@ func TestS3_4_ACutReachesThoseQueued(t *testing.T) {
 		g := governor(t, nil)
 		sent := begin(t, g, scope)
 		drain(t, g, scope, 39)
-		var left []time.Duration
+		var left list[time.Duration]
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
 				drain(t, g, scope, 1)
-				left = append(left, clock())
+				left.add(clock())
 			})
 			synctest.Wait()
 		}
 		sent.Failed(throttle())
 		wg.Wait()
-		for i, at := range left {
+		for i, at := range left.all {
 			wantTime(t, "queued call", at, time.Duration(i+1)*100*time.Millisecond)
 		}
 	})
@@ -100,17 +100,17 @@ func TestS4_2_APauseHoldsEverybodyAndEndsAtTheBucketsPace(t *testing.T) {
 	bubble(t, func(t *testing.T, clock func() time.Duration) {
 		g := governor(t, nil)
 		begin(t, g, scope).Failed(throttleFor(4))
-		var left []time.Duration
+		var left list[time.Duration]
 		var wg sync.WaitGroup
 		for range 5 {
 			wg.Go(func() {
 				drain(t, g, scope, 1)
-				left = append(left, clock())
+				left.add(clock())
 			})
 			synctest.Wait()
 		}
 		wg.Wait()
-		for i, at := range left {
+		for i, at := range left.all {
 			wantTime(t, "call", at, 4*time.Second+time.Duration(i)*100*time.Millisecond)
 		}
 	})
@@ -267,12 +267,12 @@ func TestS3_1_TheSlowestLevelDecides(t *testing.T) {
 		slow, quick := scope, scope
 		slow.Service = "slow"
 		drain(t, g, slow, 1) // takes the account's only token too
-		var order []string
+		var order list[string]
 		var wg sync.WaitGroup
 		call := func(name string, s cloudpace.Scope) {
 			wg.Go(func() {
 				drain(t, g, s, 1)
-				order = append(order, name+" "+clock().String())
+				order.add(name + " " + clock().String())
 			})
 			synctest.Wait()
 		}
@@ -281,8 +281,8 @@ func TestS3_1_TheSlowestLevelDecides(t *testing.T) {
 		call("quick", quick)
 		wg.Wait()
 		want := []string{"quick 500ms", "quick 1s", "slow 10s"}
-		if !slices.Equal(order, want) {
-			t.Errorf("order %v, want %v", order, want)
+		if !slices.Equal(order.all, want) {
+			t.Errorf("order %v, want %v", order.all, want)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,4 +128,16 @@ func wantTime(tb testing.TB, what string, got, want time.Duration) {
 	if got != want {
 		tb.Errorf("%s at %s, want %s", what, got, want)
 	}
+}
+
+// list is a slice that goroutines append to.
+type list[T any] struct {
+	mu  sync.Mutex
+	all []T
+}
+
+func (l *list[T]) add(v T) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, v)
 }

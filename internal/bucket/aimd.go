@@ -29,7 +29,9 @@ func (b *Bucket) Throttled(now time.Time, hint time.Duration) (rate float64, cut
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.advance(now)
-	b.law.throttled = now
+	if now.After(b.law.throttled) {
+		b.law.throttled = now
+	}
 	if b.opt.Adaptive && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow) {
 		b.law.cut = now
 		b.setRate(math.Max(b.opt.MinRate, b.rate*cutFactor))
@@ -66,7 +68,7 @@ func (b *Bucket) Succeeded(now time.Time) {
 func (b *Bucket) setRate(rate float64) {
 	b.rate = rate
 	b.burst = b.opt.Burst
-	if !math.IsInf(b.opt.Rate, 1) {
+	if b.opt.Rate > 0 && !math.IsInf(b.opt.Rate, 1) {
 		b.burst = math.Max(1, b.opt.Burst*rate/b.opt.Rate)
 	}
 	b.tokens = math.Min(b.tokens, b.burst)

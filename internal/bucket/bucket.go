@@ -70,14 +70,16 @@ func (b *Bucket) Return(now time.Time) {
 	defer g.mu.Unlock()
 	for l := b; l != nil; l = l.parent {
 		l.advance(now)
-		if l.pause.on {
-			// What is stored in a pause would leave as a burst at its end.
-			l.tokens = math.Max(l.tokens, math.Min(0, l.tokens+1))
-		} else {
-			l.tokens = math.Max(l.tokens, math.Min(l.burst, l.tokens+1))
-		}
+		l.tokens++
 	}
-	g.dispatch(now)
+	g.dispatch(now) // first, because a queue has room for more than a burst
+	for l := b; l != nil; l = l.parent {
+		room := l.burst
+		if l.pause.on {
+			room = 0 // what is stored in a pause would leave as a burst at its end
+		}
+		l.tokens = math.Min(l.tokens, room)
+	}
 	g.poke()
 }
 
@@ -141,11 +143,12 @@ func (b *Bucket) advance(now time.Time) {
 		}
 		b.pause.on = false
 		b.tokens = math.Min(b.burst, b.tokens+1)
-		if start := b.pause.until; start.After(b.last) {
-			b.last = start
+		end := b.pause.until
+		if end.After(now) {
+			end = now // the wall clock ended the pause before the timers did
 		}
-		if b.last.After(now) {
-			b.last = now // the wall clock ended the pause before the timers did
+		if end.After(b.last) {
+			b.last = end
 		}
 	}
 	dt := now.Sub(b.last)
@@ -169,6 +172,9 @@ func (b *Bucket) canTake(now time.Time) bool {
 
 func (b *Bucket) take() {
 	for l := b; l != nil; l = l.parent {
+		if math.IsInf(l.rate, 1) && !l.pause.on {
+			continue // it would be there again at once
+		}
 		l.tokens--
 	}
 }

@@ -54,6 +54,7 @@ func (b *Bucket) Join(now time.Time, terms Terms) (*Waiter, Status) {
 		g.seq++
 		w.terms.Place = g.seq
 	}
+	g.seq = max(g.seq, w.terms.Place) // a place may be from a retired predecessor
 	if b.queue.n == 0 {
 		g.busy = append(g.busy, b)
 	}
@@ -63,9 +64,12 @@ func (b *Bucket) Join(now time.Time, terms Terms) (*Waiter, Status) {
 	case w.status != Waiting:
 	case w.outOfPatience(now):
 		w.runOut(now)
+	case w.next != nil:
+		g.sweep(now) // those it was put before wait longer now
 	default:
 		w.settle(now, ahead+1)
 	}
+	g.elect()
 	if w.status == Waiting && b.queue.head == w && g.driver != w {
 		g.poke() // this leaf may be ready before the driver's next look
 	}
@@ -83,19 +87,34 @@ func (w *Waiter) Poll(now time.Time) (status Status, wake time.Time) {
 		return w.status, time.Time{}
 	}
 	g.dispatch(now)
-	if w.status == Waiting && w.outOfPatience(now) {
+	switch {
+	case w.status != Waiting:
+	case w.outOfPatience(now):
 		w.runOut(now)
+	default:
+		w.settle(now, 1)
 	}
+	g.elect()
 	if w.status != Waiting {
 		return w.status, time.Time{}
 	}
 	wake = w.terms.Patience
+	if w.b.parent != nil {
+		// Neighbours that have waited longer may take what the deadline counted on.
+		wake = sooner(wake, w.terms.Deadline)
+	}
 	if g.driver == w {
-		if at := g.nextEvent(now); wake.IsZero() || at.Before(wake) {
-			wake = at
-		}
+		wake = sooner(wake, g.nextEvent(now))
 	}
 	return Waiting, wake
+}
+
+// sooner is the earlier of two times of which zero means never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Leave takes the waiter out of the queue. It reports true when the token had
