@@ -92,7 +92,7 @@ func TestE01TrickleAfterCancelledCrowd(t *testing.T) {
 	served := 0
 	for _, line := range w.log {
 		var d, name, status string
-		fmt.Sscan(line, &d, &name, &status)
+		_, _ = fmt.Sscan(line, &d, &name, &status)
 		if status == "granted" {
 			served++
 		}
@@ -254,7 +254,7 @@ func TestS9_2RetireMovesEverybody(t *testing.T) {
 	}
 	for _, line := range w.log {
 		var d, name, status string
-		if fmt.Sscan(line, &d, &name, &status); d != "0s" || status != "moved" {
+		if _, _ = fmt.Sscan(line, &d, &name, &status); d != "0s" || status != "moved" {
 			t.Error(line)
 		}
 	}

@@ -26,10 +26,11 @@ func (s Status) String() string {
 // one looks again only when it is signalled or when its own wake-up is due. A
 // wake-up that the bucket forgets is a caller that never comes back.
 type world struct {
-	tb      testing.TB
+	tb      failer
 	now     time.Time
 	callers []*caller // that wait
-	log     []string  // what became of callers, in order
+	done    []*caller // that wait no more, in order
+	log     []string  // what became of them, in words
 	polls   int
 }
 
@@ -42,7 +43,14 @@ type caller struct {
 	gives  time.Time // up then; zero: never
 }
 
-func newWorld(tb testing.TB) *world {
+// failer is what a test and a property test have in common.
+type failer interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func newWorld(tb failer) *world {
 	tb.Helper()
 	return &world{tb: tb, now: epoch}
 }
@@ -69,6 +77,7 @@ func (w *world) joinFor(b *Bucket, name string, d time.Duration) *caller {
 
 func (w *world) ended(c *caller) {
 	w.callers = slices.DeleteFunc(w.callers, func(o *caller) bool { return o == c })
+	w.done = append(w.done, c)
 	w.log = append(w.log, fmt.Sprintf("%s %s %s", w.now.Sub(epoch), c.name, c.status))
 }
 

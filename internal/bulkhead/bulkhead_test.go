@@ -1,0 +1,136 @@
+package bulkhead
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func ready(w *Waiter) bool {
+	select {
+	case <-w.Ready:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestS5_1_FirstComeFirstServed(t *testing.T) {
+	b := New(1)
+	if !b.Take() || b.Take() {
+		t.Fatal("a pool of one gave none or two")
+	}
+	first, second, third := b.Join(), b.Join(), b.Join()
+	if b.Leave(second) {
+		t.Error("a slot for one that left")
+	}
+	b.Release()
+	if !ready(first) || ready(third) {
+		t.Error("the slot went to the wrong waiter")
+	}
+	if b.Take() {
+		t.Error("a newcomer overtook the queue")
+	}
+	b.Release()
+	if !ready(third) || ready(second) {
+		t.Error("the slot went to one that had left")
+	}
+	if s := b.State(); s != (State{Cap: 1, Used: 1}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A slot that is granted while the waiter leaves is its own to release.
+func TestS5_1_LeavingTooLate(t *testing.T) {
+	b := New(1)
+	b.Take()
+	w := b.Join()
+	b.Release()
+	if !b.Leave(w) {
+		t.Fatal("the slot is lost")
+	}
+	b.Release()
+	if !b.Take() {
+		t.Error("the slot did not come back")
+	}
+}
+
+// S9.2: slots in use stay counted.
+func TestS9_2_Resize(t *testing.T) {
+	b := New(3)
+	for range 3 {
+		b.Take()
+	}
+	b.Resize(1)
+	w := b.Join()
+	b.Release()
+	b.Release()
+	if ready(w) {
+		t.Error("granted while one of one is in use")
+	}
+	b.Release()
+	if !ready(w) {
+		t.Error("not granted when the pool is free")
+	}
+	v := b.Join()
+	b.Resize(2)
+	if !ready(v) {
+		t.Error("a larger pool does not reach those who wait")
+	}
+}
+
+func TestS5_3_ReleasingTwicePanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	New(1).Release()
+}
+
+func TestNeverMoreThanTheCap(t *testing.T) {
+	b := New(3)
+	var in, most atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			for n := range 100 {
+				if !b.Take() {
+					w := b.Join()
+					if (i+n)%3 == 0 { // impatient
+						if b.Leave(w) {
+							b.Release()
+						}
+						continue
+					}
+					<-w.Ready
+				}
+				now := in.Add(1)
+				for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
+				}
+				in.Add(-1)
+				b.Release()
+			}
+		})
+	}
+	wg.Wait()
+	if s := b.State(); most.Load() > 3 || s.Used != 0 || s.Waiting != 0 {
+		t.Errorf("at most %d at once, then %+v", most.Load(), s)
+	}
+}
+
+func TestTakingAllocatesNothing(t *testing.T) {
+	b := New(1)
+	if n := testing.AllocsPerRun(100, func() { b.Take(); b.Release() }); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
+}
+
+func BenchmarkTakeRelease(b *testing.B) {
+	pool := New(128)
+	b.ReportAllocs()
+	for b.Loop() {
+		pool.Take()
+		pool.Release()
+	}
+}
