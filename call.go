@@ -116,7 +116,7 @@ func (c *Call) Failed(err error) verdict.Kind {
 		defer c.mu.Unlock()
 		return c.judge(err).result.Kind
 	}
-	kind, cut := c.failed(err)
+	kind, cut := c.failed(time.Now(), err)
 	c.mu.Unlock()
 	c.logCut(cut)
 	return kind
@@ -134,12 +134,11 @@ func (c *Call) logCut(cut rateCut) {
 	}
 }
 
-func (c *Call) failed(err error) (kind verdict.Kind, cut rateCut) {
+func (c *Call) failed(now time.Time, err error) (kind verdict.Kind, cut rateCut) {
 	f := c.judge(err)
 	c.last = f
 	c.reported = true
 	c.afterFailure = f.result.Kind
-	now := time.Now()
 	if !f.alien {
 		c.lane.leaf.breaker.Renew(now, c.ticket)
 		switch f.result.Kind {
@@ -196,12 +195,11 @@ func (c *Call) Succeeded() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.done && !c.reported {
-		c.succeeded()
+		c.succeeded(time.Now())
 	}
 }
 
-func (c *Call) succeeded() {
-	now := time.Now()
+func (c *Call) succeeded(now time.Time) {
 	c.reported = true
 	c.afterFailure = verdict.OK
 	c.free = 0
@@ -285,18 +283,18 @@ func (c *Call) End(err error) {
 		c.mu.Unlock()
 		return
 	}
-	outcome, kind := breaker.Success, verdict.OK
+	now, outcome, kind := time.Now(), breaker.Success, verdict.OK
 	var cut rateCut
 	switch {
 	case err != nil:
 		if !c.reported {
-			_, cut = c.failed(err)
+			_, cut = c.failed(now, err)
 		}
 		outcome, kind = c.outcome(err)
 	case !c.reported:
-		c.succeeded()
+		c.succeeded(now)
 	}
-	opened, closed := c.lane.leaf.breaker.Report(time.Now(), c.ticket, outcome, err)
+	opened, closed := c.lane.leaf.breaker.Report(now, c.ticket, outcome, err)
 	c.record(err, kind, opened)
 	c.finish()
 	if c.parent != nil && err != nil {

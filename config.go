@@ -145,22 +145,22 @@ func newLimits(rate, burst float64) limits {
 
 // leaf tells the limits of the leaf that an operation of a service is in, and
 // whether that leaf is the operation's own (S3.2).
-func (p *Provider) leaf(service, operation string) (l limits, own bool, s Service) {
+func (p *Provider) leaf(service, operation string) (l limits, own bool) {
 	if operation != "" {
 		if s, ok := p.Services[service+"."+operation]; ok {
-			return newLimits(s.MaxRPS, s.Burst), true, s
+			return newLimits(s.MaxRPS, s.Burst), true
 		}
 	}
 	s, ok := p.Services[service]
 	if !ok {
-		return newLimits(p.MaxRPS, p.Burst), false, Service{}
+		return newLimits(p.MaxRPS, p.Burst), false
 	}
 	l = newLimits(s.MaxRPS, s.Burst)
 	if !s.PerOperation || operation == "" {
-		return l, false, s
+		return l, false
 	}
 	if s.WriteMaxRPS > 0 && !readsOnly(operation) {
 		l = newLimits(s.WriteMaxRPS, s.WriteBurst)
 	}
-	return l, true, s
+	return l, true
 }

@@ -3,9 +3,9 @@ package cloudpace
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
+	"github.com/cloudpace/cloudpace/internal/backoff"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
@@ -80,7 +80,7 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 		if attempt > o.maxRetries {
 			return c.endWith(&gaveUpError{scope: c.lane.scope, attempts: attempt, elapsed: time.Since(start), err: err})
 		}
-		sleep = backoff(o.base, o.cap, sleep)
+		sleep = backoff.Next(o.base, o.cap, sleep)
 		wait := max(sleep, c.last.result.Hint)
 		if time.Now().Add(wait).After(deadline) {
 			return c.endWith(&DeadlineExceededError{Scope: c.lane.leaf.scope, RetryAfter: wait, Err: err})
@@ -88,7 +88,7 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 		if stop := c.Retry(); stop != nil {
 			return c.endWith(stop)
 		}
-		if ended := rest(ctx, wait); ended != nil {
+		if ended := backoff.Rest(ctx, wait); ended != nil {
 			return c.endWith(fmt.Errorf("cloudpace: %s: %w while waiting to repeat after: %w", c.lane.scope, ended, err))
 		}
 		if stop := c.Next(ctx); stop != nil {
@@ -110,28 +110,6 @@ func (o *CallOption) repeats(kind verdict.Kind, r verdict.Result) bool {
 		return false
 	}
 	return !o.once || r.Unprocessed
-}
-
-// backoff is the next sleep: decorrelated jitter, between base and three times the
-// sleep before, at most limit.
-func backoff(base, limit, previous time.Duration) time.Duration {
-	top := 3 * max(base, previous)
-	if top < base { // overflow
-		return limit
-	}
-	return min(limit, base+rand.N(top-base+1))
-}
-
-// rest sleeps. It returns ctx.Err() when the context ends first.
-func rest(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // gaveUpError is what Do returns when its retries are used up.
@@ -183,9 +161,6 @@ func (o *CallOption) add(more *CallOption) {
 	o.noBudget = o.noBudget || more.noBudget
 }
 
-// defaultBase is the least sleep between two attempts.
-const defaultBase = 500 * time.Millisecond
-
 // fill puts the provider's settings where no option says otherwise.
 func (o *CallOption) fill(p *Provider) {
 	if !o.hasRetries {
@@ -195,12 +170,11 @@ func (o *CallOption) fill(p *Provider) {
 		o.deadline = p.Deadline
 	}
 	if o.base <= 0 {
-		o.base = defaultBase
+		o.base = backoff.Base
 	}
 	if o.cap <= 0 {
 		o.cap = p.MaxBackoff
 	}
-	o.base = min(o.base, o.cap)
 }
 
 // WithGovernor uses g instead of [Default].

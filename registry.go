@@ -159,7 +159,7 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 }
 
 func (p *provider) makeLeaf(s Scope, now time.Time) *leaf {
-	lim, own, _ := p.settings.leaf(s.Service, s.Operation)
+	lim, own := p.settings.leaf(s.Service, s.Operation)
 	at := s
 	if !own {
 		at = s.service()

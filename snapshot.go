@@ -30,6 +30,9 @@ type BucketState struct {
 	Tokens        float64 `json:"tokens"`         // negative is debt
 	PausedSeconds float64 `json:"paused_seconds"` // left of a pause
 	Waiting       int     `json:"waiting"`        // callers in the queue
+
+	service string // the text of the service scope
+	slowed  bool   // throttles hold the rate down, or the bucket is paused
 }
 
 // BreakerState is one circuit breaker.
@@ -39,6 +42,8 @@ type BreakerState struct {
 	Failures          int     `json:"failures"` // in a row
 	RetryAfterSeconds float64 `json:"retry_after_seconds"`
 	Cause             string  `json:"cause,omitempty"` // of what opened it
+
+	service string // the text of the service scope
 }
 
 // BudgetState is one provider's retry budget.
@@ -109,6 +114,8 @@ func bucketState(scope Scope, level string, b *bucket.Bucket, now time.Time) Buc
 		Tokens:        st.Tokens,
 		PausedSeconds: st.PausedFor.Seconds(),
 		Waiting:       st.Waiting,
+		service:       scope.service().String(),
+		slowed:        st.Slowed() || st.PausedFor > 0,
 	}
 }
 
@@ -119,6 +126,7 @@ func breakerState(scope Scope, b *breaker.Breaker, now time.Time) BreakerState {
 		State:             st.Phase.String(),
 		Failures:          st.Failures,
 		RetryAfterSeconds: st.Wait.Seconds(),
+		service:           scope.service().String(),
 	}
 	if st.Cause != nil {
 		s.Cause = verdict.Describe(st.Cause)

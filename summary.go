@@ -2,7 +2,6 @@ package cloudpace
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -75,12 +74,12 @@ func (g *Governor) Summary(s *Stats) Summary {
 		}
 	}
 	for _, b := range state.Breakers {
-		if b.State != "closed" && concerned[serviceText(b.Scope)] {
+		if b.State != "closed" && concerned[b.service] {
 			sum.Breakers = append(sum.Breakers, b)
 		}
 	}
 	for _, b := range state.Buckets {
-		if (b.RPS < b.MaxRPS || b.PausedSeconds > 0) && (b.Level != "leaf" || concerned[serviceText(b.Scope)]) {
+		if b.slowed && (b.Level != "leaf" || concerned[b.service]) {
 			sum.Slowed = append(sum.Slowed, b)
 		}
 	}
@@ -99,7 +98,7 @@ func (g *Governor) numbers(s *Stats) (map[Scope]*counters, Totals) {
 		folded.add(n.totals())
 	}
 	all := make(map[Scope]*counters, len(g.services))
-	for scope, svc := range maps.All(g.services) {
+	for scope, svc := range g.services {
 		all[scope] = &svc.counters
 	}
 	return all, folded
@@ -179,19 +178,9 @@ func lowestRates(buckets []BucketState) map[string]float64 {
 		if b.Level != "leaf" {
 			continue
 		}
-		at := serviceText(b.Scope)
-		if r, ok := rates[at]; !ok || b.RPS < r {
-			rates[at] = b.RPS
+		if r, ok := rates[b.service]; !ok || b.RPS < r {
+			rates[b.service] = b.RPS
 		}
 	}
 	return rates
-}
-
-// serviceText cuts the operation off a scope's text.
-func serviceText(scope string) string {
-	s, err := ParseScope(scope)
-	if err != nil {
-		return scope
-	}
-	return s.service().String()
 }

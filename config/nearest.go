@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/cloudpace/cloudpace/internal/editdistance"
+)
 
 // nearest gives the known name that was probably meant by one that is not known:
 // at most three letters away, and not more than a third of it. "" is none.
@@ -11,34 +15,10 @@ func nearest(name string, known []string) string {
 	best, at := "", 4
 	for _, k := range known {
 		limit := min(3, max(1, len(k)/3))
-		d := distance(strings.ToLower(strings.ReplaceAll(name, "-", "_")), k)
+		d := editdistance.Of(strings.ToLower(strings.ReplaceAll(name, "-", "_")), k)
 		if d <= limit && d < at {
 			best, at = k, d
 		}
 	}
 	return best
-}
-
-// distance counts the letters to change, add, drop or swap with their neighbour
-// to make a of b.
-func distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			same := 1
-			if a[i-1] == b[j-1] {
-				same = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+same)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

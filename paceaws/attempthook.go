@@ -7,6 +7,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/internal/backoff"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
@@ -119,14 +120,7 @@ func (op *operation) sleep(ctx context.Context) error {
 	if err := op.tooLate(ctx, op.mine); err != nil {
 		return err
 	}
-	timer := time.NewTimer(left)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return backoff.Rest(ctx, left)
 }
 
 // halt ends the SDK's loop for a reason of cloudpace's and gives the error to

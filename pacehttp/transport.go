@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/internal/backoff"
 	"github.com/cloudpace/cloudpace/internal/httpbody"
 	"github.com/cloudpace/cloudpace/verdict"
 )
@@ -166,7 +167,7 @@ func (e *exchange) next(n int, err error) (stop error) {
 	if !safe(e.req.Method) && !result.Unprocessed || !httpbody.CanRewind(e.req) || n > e.settings.MaxRetries {
 		return err
 	}
-	e.slept = backoff(e.settings.MaxBackoff, e.slept)
+	e.slept = backoff.Next(backoff.Base, e.settings.MaxBackoff, e.slept)
 	wait := max(e.slept, result.Hint)
 	if time.Until(e.deadline) < wait {
 		return &cloudpace.DeadlineExceededError{Scope: e.scope, RetryAfter: wait, Err: err}
@@ -174,7 +175,7 @@ func (e *exchange) next(n int, err error) (stop error) {
 	if stop := e.call.Retry(); stop != nil {
 		return stop
 	}
-	if ended := rest(e.req.Context(), wait); ended != nil {
+	if ended := backoff.Rest(e.req.Context(), wait); ended != nil {
 		return fmt.Errorf("cloudpace: %s: %w while waiting to repeat after: %w", e.scope, ended, err)
 	}
 	ctx, cancel := context.WithDeadline(e.req.Context(), e.deadline)
