@@ -84,8 +84,9 @@ func (b *Bucket) Return(now time.Time) {
 }
 
 // Pause stops this level for d, at most Options.MaxPause. A pause that is under
-// way is never shortened. Afterwards the first caller leaves at once and the
-// others follow at the bucket's rate.
+// way is never shortened. Callers leave at the bucket's rate afterwards: the first
+// at the end of a pause that is longer than one token takes, and no sooner than
+// its token is there when it is shorter.
 func (b *Bucket) Pause(now time.Time, d time.Duration) {
 	g := b.group
 	g.mu.Lock()
@@ -142,11 +143,11 @@ func (b *Bucket) advance(now time.Time) {
 			return
 		}
 		b.pause.on = false
-		b.tokens = math.Min(b.burst, b.tokens+1)
 		end := b.pause.until
 		if end.After(now) {
 			end = now // the wall clock ended the pause before the timers did
 		}
+		b.tokens = math.Min(b.burst, b.tokens+b.gathered(end))
 		if end.After(b.last) {
 			b.last = end
 		}
@@ -197,7 +198,7 @@ func (b *Bucket) readyAt(now time.Time, n int) time.Time {
 	b.advance(now)
 	at, have := now, b.tokens
 	if b.pause.on {
-		at, have = b.pause.until, have+1
+		at, have = b.pause.until, have+b.gathered(b.pause.until)
 	}
 	missing := float64(n) - have
 	if missing <= epsilon || math.IsInf(b.rate, 1) {

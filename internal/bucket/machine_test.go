@@ -24,7 +24,6 @@ type machine struct {
 // bound is how much a bucket can have granted at most.
 type bound struct {
 	rate, burst float64 // the most there ever was
-	extra       float64 // one token for the end of each pause
 	granted     float64 // and not given back
 }
 
@@ -129,13 +128,11 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"throttled": func(rt *rapid.T) {
 			leaf := m.leaf(rt)
 			hint := rapid.SampledFrom([]time.Duration{0, 0, 100 * ms, 3 * sec, time.Hour}).Draw(rt, "hint")
-			m.bound[leaf].extra++
 			m.step(func() { leaf.Throttled(m.now, hint) })
 		},
 		"succeeded": func(rt *rapid.T) { m.step(func() { m.leaf(rt).Succeeded(m.now) }) },
 		"pause": func(rt *rapid.T) {
 			b := m.all[rapid.IntRange(0, len(m.all)-1).Draw(rt, "bucket")]
-			m.bound[b].extra++
 			m.step(func() { b.Pause(m.now, rapid.SampledFrom([]time.Duration{ms, sec, 30 * sec}).Draw(rt, "pause")) })
 		},
 		"pass": func(rt *rapid.T) {
@@ -158,7 +155,7 @@ func (m *machine) ready(leaf *Bucket) time.Time {
 		s := l.State(m.now)
 		have := s.Tokens
 		if s.PausedFor > 0 {
-			have++
+			have += min(1, s.Rate*l.pause.until.Sub(l.last).Seconds()) // the pause began at last
 		}
 		t := m.now.Add(s.PausedFor + time.Duration(math.Ceil(math.Max(0, 1-have)/s.Rate*1e9)))
 		if t.After(at) {
@@ -203,7 +200,7 @@ func (m *machine) check(rt *rapid.T) {
 			rt.Fatalf("impossible state %+v", s)
 		}
 		// A stored burst, a burst of debt, and the rate.
-		most := 2*bound.burst + bound.extra + bound.rate*m.now.Sub(epoch).Seconds() + 1e-6
+		most := 2*bound.burst + bound.rate*m.now.Sub(epoch).Seconds() + 1e-6
 		if bound.granted > most {
 			rt.Fatalf("%v tokens granted by %s, at most %v can have been", bound.granted, m.now.Sub(epoch), most)
 		}

@@ -1,6 +1,9 @@
 package bucket
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // pause is a stop of one bucket. Its end is kept on the monotonic clock and on
 // the wall clock, and the first to get there ends it: the monotonic one may stand
@@ -27,4 +30,15 @@ func (b *Bucket) pauseFor(now time.Time, d time.Duration) {
 	}
 	b.pause = pause{on: true, until: until, wall: until.Round(0)}
 	b.tokens = min(b.tokens, 0)
+}
+
+// gathered is what the pause under way leaves behind when it ends then: what the
+// rate gives in that time, at most one token. More would leave as a burst; a whole
+// one for every pause would let short hints raise the rate. The bucket's last is
+// the start of the pause, since nothing advances in it.
+func (b *Bucket) gathered(end time.Time) float64 {
+	if math.IsInf(b.rate, 1) {
+		return 1
+	}
+	return math.Max(0, math.Min(1, b.rate*end.Sub(b.last).Seconds()))
 }

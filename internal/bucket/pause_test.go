@@ -50,6 +50,44 @@ func TestS4_2PauseOfAnEmptyBucket(t *testing.T) {
 	}
 }
 
+// S4.2: pauses shorter than a token takes add nothing to the rate. A server that
+// answers each call with a hint of 100 ms gets no more than the floor of 12 a
+// minute, although each of its pauses ends long before the next token is there.
+func TestS4_2ShortHintsKeepTheRate(t *testing.T) {
+	b := New(Options{Rate: 20, Burst: 40, Adaptive: true, MinRate: 0.2, MaxPause: 300 * sec}, nil, epoch)
+	now := epoch
+	for range 10 { // down to the floor
+		b.Throttled(now, 0)
+		now = now.Add(sec)
+	}
+	sent, from := 0, now
+	for ; now.Before(from.Add(10 * time.Minute)); now = now.Add(10 * ms) {
+		if b.Take(now) {
+			sent++
+			b.Throttled(now, 100*ms)
+		}
+	}
+	if sent < 119 || sent > 121 {
+		t.Errorf("%d calls in ten minutes at a floor of 12 a minute, want 120", sent)
+	}
+}
+
+// S4.2: each pause empties what was there, so of several in a row only the last
+// one's time counts towards the next token.
+func TestS4_2PausesInARow(t *testing.T) {
+	b := drained(1, 20)
+	for i := range 5 { // 400 ms each, back to back
+		b.Pause(at(time.Duration(i)*400*ms), 400*ms)
+		tokens(t, b, at(time.Duration(i)*400*ms), 0) // stored before, so gone
+	}
+	w := newWorld(t)
+	w.now = at(1600 * ms)
+	w.join(b, "c", Terms{})
+	w.join(b, "c", Terms{})
+	w.run(time.Minute)
+	w.expect("2.6s c granted", "3.6s c granted")
+}
+
 // S3.4: a pause moves everybody who queues, and so does its end.
 func TestS3_4PauseMovesThoseWhoQueue(t *testing.T) {
 	b := drained(1, 1)
