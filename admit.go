@@ -15,11 +15,10 @@ const recheck = 30 * time.Second
 
 // admit lets the call send once: breaker, token, slot, and the breaker again at
 // sending. On an error nothing is held that was not held before.
-func (c *Call) admit(ctx context.Context, token bool) error {
+func (c *Call) admit(ctx context.Context, now time.Time, token bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	now := time.Now()
 	a := admission{c: c, ctx: ctx, start: now, now: now, token: token}
 	if err := a.run(); err != nil {
 		return err
@@ -249,8 +248,8 @@ func (c *Call) refuse(wait time.Duration, cause error) error {
 func (c *Call) rebind() {
 	lane := c.g.lane(c.lane.scope)
 	charge := lane
-	if c.opt.charged {
-		charge = c.g.lane(c.opt.chargedTo)
+	if c.charge != c.lane {
+		charge = c.g.chargeLane(c.charge.scope, lane)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -44,10 +44,9 @@ import (
 // it can be ended from another goroutine; its attempts follow one another.
 type Call struct {
 	g      *Governor
-	ctx    context.Context // what Begin was given: only its end is a cancellation
-	own    callContext
+	own    callContext // around what Begin was given: only that one's end is a cancellation
 	parent *Call
-	opt    BeginOption
+	opt    callOptions
 
 	carrier
 	inert bool // the provider is disabled: everything passes, nothing is held
@@ -79,8 +78,11 @@ const (
 
 // failure is what is known of the last attempt that failed.
 type failure struct {
-	err    error
-	result verdict.Result
+	err         error
+	hint        time.Duration
+	kind        verdict.Kind
+	answered    bool // by the provider
+	unprocessed bool // proof that it was not carried out
 	// final: repeating is not cloudpace's to do, because the error is its own or
 	// that of a call under this one, or because the server asked not to.
 	final bool
@@ -109,12 +111,12 @@ func (c *Call) Governed() bool { return !c.inert }
 // which a call under this one ended, slows and counts nothing.
 func (c *Call) Failed(err error) verdict.Kind {
 	if c.inert {
-		return c.judge(err).result.Kind
+		return c.judge(err).kind
 	}
 	c.mu.Lock()
 	if c.done {
 		defer c.mu.Unlock()
-		return c.judge(err).result.Kind
+		return c.judge(err).kind
 	}
 	kind, cut := c.failed(time.Now(), err)
 	c.mu.Unlock()
@@ -138,14 +140,14 @@ func (c *Call) failed(now time.Time, err error) (kind verdict.Kind, cut rateCut)
 	f := c.judge(err)
 	c.last = f
 	c.reported = true
-	c.afterFailure = f.result.Kind
+	c.afterFailure = f.kind
 	if !f.alien {
 		c.lane.leaf.breaker.Renew(now, c.ticket)
-		switch f.result.Kind {
+		switch f.kind {
 		case verdict.Throttled:
-			rate, isCut := c.charge.leaf.bucket.Throttled(now, f.result.Hint)
+			rate, isCut := c.charge.leaf.bucket.Throttled(now, f.hint)
 			if isCut {
-				cut = rateCut{rate, f.result.Hint}
+				cut = rateCut{rate, f.hint}
 			}
 			text := verdict.Describe(err)
 			c.count(func(n *counters) {
@@ -166,23 +168,25 @@ func (c *Call) failed(now time.Time, err error) (kind verdict.Kind, cut rateCut)
 	if !c.opt.hold {
 		c.giveSlot()
 	}
-	return f.result.Kind, cut
+	return f.kind, cut
 }
 
 // judge says what an error means for this call.
 func (c *Call) judge(err error) failure {
-	f := failure{err: err, result: verdict.Examine(c.lane.scope.Provider, err)}
-	f.alien = f.result.Own || c.nested != nil && errors.Is(err, c.nested)
-	f.final = f.alien || f.result.NoRepeat
-	gone := c.ctx.Err() != nil && !f.result.Own && (!f.result.Answered || errors.Is(err, c.ctx.Err()))
+	r := verdict.Examine(c.lane.scope.Provider, err)
+	f := failure{err: err, hint: r.Hint, kind: r.Kind, answered: r.Answered, unprocessed: r.Unprocessed}
+	f.alien = r.Own || c.nested != nil && errors.Is(err, c.nested)
+	f.final = f.alien || r.NoRepeat
+	ended := c.own.Context.Err()
+	gone := ended != nil && !r.Own && (!r.Answered || errors.Is(err, ended))
 	switch {
 	case gone:
-		f.result.Kind = verdict.Canceled
-	case f.result.Kind == verdict.Canceled:
+		f.kind = verdict.Canceled
+	case f.kind == verdict.Canceled:
 		// Somebody else's context ended. That is local, and repeating cannot help.
-		f.result.Kind = verdict.Fatal
+		f.kind = verdict.Fatal
 	}
-	f.alien = f.alien || f.result.Kind == verdict.Canceled
+	f.alien = f.alien || f.kind == verdict.Canceled
 	return f
 }
 
@@ -245,7 +249,7 @@ func (c *Call) Retry() error {
 	case c.lane.provider.budget.Spend():
 		c.paid = paidToken
 	default:
-		return &RetryBudgetExhaustedError{Scope: c.lane.scope, RetryAfter: c.last.result.Hint, Err: c.last.err}
+		return &RetryBudgetExhaustedError{Scope: c.lane.scope, RetryAfter: c.last.hint, Err: c.last.err}
 	}
 	return nil
 }
@@ -267,7 +271,7 @@ func (c *Call) Next(ctx context.Context) error {
 	}
 	token := !c.opt.free || c.afterFailure != verdict.Transient
 	c.mu.Unlock()
-	return c.admit(ctx, token)
+	return c.admit(ctx, time.Now(), token)
 }
 
 // End says that the operation is over, with its final error or nil. An attempt
@@ -283,7 +287,11 @@ func (c *Call) End(err error) {
 		c.mu.Unlock()
 		return
 	}
-	now, outcome, kind := time.Now(), breaker.Success, verdict.OK
+	outcome, kind := breaker.Success, verdict.OK
+	var now time.Time
+	if err != nil || c.last.err != nil || !c.steady() {
+		now = time.Now()
+	}
 	var cut rateCut
 	switch {
 	case err != nil:
@@ -308,6 +316,13 @@ func (c *Call) End(err error) {
 	case closed:
 		c.g.log.Info("circuit closed", "scope", scope.String())
 	}
+}
+
+// steady tells that a success changes nothing that depends on the time: no probe,
+// no failures to forget, no rate to bring back. It spares most calls a look at the
+// clock; what changes meanwhile takes the zero time for an old reading.
+func (c *Call) steady() bool {
+	return c.lane.leaf.breaker.Calm(c.ticket) && !c.charge.leaf.bucket.Slowed()
 }
 
 // Drop says that the operation is over without an outcome, as after a panic or an

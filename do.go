@@ -53,7 +53,7 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 	o.fill(&settings)
 	start := time.Now()
 	deadline := start.Add(o.deadline)
-	c, err := g.begin(ctx, scope, BeginOption{deadline: deadline, unpaid: o.noBudget})
+	c, err := g.begin(ctx, start, scope, BeginOption{callOptions: callOptions{deadline: deadline, unpaid: o.noBudget}})
 	if err != nil {
 		return err
 	}
@@ -68,12 +68,11 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 	for attempt := 1; ; attempt++ {
 		err := fn(c.Context())
 		if err == nil {
-			c.Succeeded()
 			c.End(nil)
 			return nil
 		}
 		kind := c.Failed(err)
-		if !o.repeats(kind, c.last.result) || c.last.final {
+		if !o.repeats(kind, c.last.unprocessed) || c.last.final {
 			c.End(err)
 			return err
 		}
@@ -81,7 +80,7 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 			return c.endWith(&gaveUpError{scope: c.lane.scope, attempts: attempt, elapsed: time.Since(start), err: err})
 		}
 		sleep = backoff.Next(o.base, o.cap, sleep)
-		wait := max(sleep, c.last.result.Hint)
+		wait := max(sleep, c.last.hint)
 		if time.Now().Add(wait).After(deadline) {
 			return c.endWith(&DeadlineExceededError{Scope: c.lane.leaf.scope, RetryAfter: wait, Err: err})
 		}
@@ -105,11 +104,11 @@ func (c *Call) endWith(err error) error {
 }
 
 // repeats tells whether an outcome may be repeated at all.
-func (o *CallOption) repeats(kind verdict.Kind, r verdict.Result) bool {
+func (o *CallOption) repeats(kind verdict.Kind, unprocessed bool) bool {
 	if kind != verdict.Throttled && kind != verdict.Transient {
 		return false
 	}
-	return !o.once || r.Unprocessed
+	return !o.once || unprocessed
 }
 
 // gaveUpError is what Do returns when its retries are used up.

@@ -129,11 +129,11 @@ func (g *Governor) Begin(ctx context.Context, scope Scope, opts ...BeginOption) 
 	for i := range opts {
 		o.add(&opts[i])
 	}
-	return g.begin(ctx, scope, o)
+	return g.begin(ctx, time.Now(), scope, o)
 }
 
-func (g *Governor) begin(ctx context.Context, scope Scope, o BeginOption) (*Call, error) {
-	c := &Call{g: g, ctx: ctx, opt: o}
+func (g *Governor) begin(ctx context.Context, now time.Time, scope Scope, o BeginOption) (*Call, error) {
+	c := &Call{g: g, opt: o.callOptions}
 	if in := carried(ctx); in != nil {
 		c.carrier = *in
 	}
@@ -150,9 +150,9 @@ func (g *Governor) begin(ctx context.Context, scope Scope, o BeginOption) (*Call
 	}
 	c.charge = c.lane
 	if o.charged {
-		c.charge = g.lane(o.chargedTo)
+		c.charge = g.chargeLane(o.chargedTo, c.lane)
 	}
-	if err := c.admit(ctx, true); err != nil {
+	if err := c.admit(ctx, now, true); err != nil {
 		c.done = true
 		c.letGo()
 		return nil, err
@@ -164,11 +164,16 @@ func (g *Governor) begin(ctx context.Context, scope Scope, o BeginOption) (*Call
 type BeginOption struct {
 	chargedTo Scope
 	charged   bool
-	hold      bool
-	once      bool
-	free      bool
-	unpaid    bool
-	deadline  time.Time
+	callOptions
+}
+
+// callOptions is what of the options a call has to remember.
+type callOptions struct {
+	hold     bool
+	once     bool
+	free     bool
+	unpaid   bool
+	deadline time.Time
 }
 
 func (o *BeginOption) add(more *BeginOption) {
@@ -186,12 +191,12 @@ func ChargedTo(scope Scope) BeginOption { return BeginOption{chargedTo: scope, c
 
 // HoldSlot keeps the slot from the first attempt to the end of the operation,
 // back-off and waits included.
-func HoldSlot() BeginOption { return BeginOption{hold: true} }
+func HoldSlot() BeginOption { return BeginOption{callOptions: callOptions{hold: true}} }
 
 // CountOnce counts the operation as one call however many attempts it takes.
 // Without it every attempt and every page counts.
-func CountOnce() BeginOption { return BeginOption{once: true} }
+func CountOnce() BeginOption { return BeginOption{callOptions: callOptions{once: true}} }
 
 // FreeTransientRetries lets an attempt that follows a transient failure go
 // without a new token. Without it every attempt takes one.
-func FreeTransientRetries() BeginOption { return BeginOption{free: true} }
+func FreeTransientRetries() BeginOption { return BeginOption{callOptions: callOptions{free: true}} }

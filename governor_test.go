@@ -117,6 +117,22 @@ func TestS3_7_WhatWasLearnedStays(t *testing.T) {
 	})
 }
 
+// TestS3_7_ChargedScopesComeAndGo, those charged to themselves included.
+func TestS3_7_ChargedScopesComeAndGo(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		g := governor(t, nil)
+		for i := range 20_000 {
+			s, payer := scope, scope
+			s.Account, payer.Account = strconv.Itoa(i), strconv.Itoa(i/2*2)
+			begin(t, g, s, cloudpace.ChargedTo(payer)).End(nil)
+			time.Sleep(time.Millisecond)
+		}
+		if n := len(g.Snapshot().Buckets); n > 10_000 {
+			t.Errorf("%d buckets remain", n)
+		}
+	})
+}
+
 // TestS9_2_Configure: the same again changes nothing; a change gives new buckets,
 // moves those who queue, and keeps slots in use counted.
 func TestS9_2_Configure(t *testing.T) {

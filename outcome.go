@@ -12,7 +12,7 @@ import (
 // of what kind the end was. Canceled stands for every end that is to leave no
 // trace. c.mu is held.
 func (c *Call) outcome(err error) (breaker.Outcome, verdict.Kind) {
-	if c.ctx.Err() != nil && !isOwn(err) {
+	if c.own.Context.Err() != nil && !isOwn(err) {
 		return breaker.Neutral, verdict.Canceled
 	}
 	var (
@@ -32,11 +32,11 @@ func (c *Call) outcome(err error) (breaker.Outcome, verdict.Kind) {
 	case f.alien:
 		return breaker.Neutral, verdict.Canceled
 	}
-	switch kind := f.result.Kind; kind {
+	switch kind := f.kind; kind {
 	case verdict.Throttled, verdict.Transient:
 		return breaker.Failure, kind
 	case verdict.Fatal:
-		if f.result.Answered {
+		if f.answered {
 			return breaker.Success, kind
 		}
 		return breaker.Neutral, kind

@@ -119,6 +119,16 @@ func (g *Governor) lane(s Scope) *lane {
 	return l
 }
 
+// chargeLane resolves the scope that a call in lane own is charged to. The caller
+// releases both, or own alone when they are the same.
+func (g *Governor) chargeLane(s Scope, own *lane) *lane {
+	l := g.lane(s)
+	if l == own {
+		l.release()
+	}
+	return l
+}
+
 // makeLane builds what is missing for a scope. g.mu is held.
 func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 	p := g.providers[s.Provider]

@@ -161,7 +161,7 @@ func (b *Breaker) renew(now time.Time, t Ticket) {
 // a probe that lost its lease, decides nothing. It tells whether this outcome
 // opened the circuit (again) or closed it.
 func (b *Breaker) Report(now time.Time, t Ticket, outcome Outcome, cause error) (opened, closed bool) {
-	if outcome != Failure && b.calm.Load() == t.gen {
+	if outcome != Failure && b.Calm(t) {
 		return false, false
 	}
 	b.mu.Lock()
@@ -219,6 +219,10 @@ func (b *Breaker) Opened() <-chan struct{} {
 	}
 	return b.opened
 }
+
+// Calm tells that the circuit is as it was when the ticket was given: closed, and
+// without a failure since the last success.
+func (b *Breaker) Calm(t Ticket) bool { return b.calm.Load() == t.gen }
 
 // Idle tells that forgetting the breaker loses nothing.
 func (b *Breaker) Idle() bool { return b.calm.Load() != 0 }

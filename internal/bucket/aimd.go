@@ -44,9 +44,12 @@ func (b *Bucket) Throttled(now time.Time, hint time.Duration) (rate float64, cut
 	return b.rate, cut
 }
 
+// Slowed tells, without a lock, whether there is a rate to recover.
+func (b *Bucket) Slowed() bool { return b.slowed.Load() }
+
 // Succeeded records that the server served a call of this leaf.
 func (b *Bucket) Succeeded(now time.Time) {
-	if !b.slowed.Load() {
+	if !b.Slowed() {
 		return
 	}
 	g := b.group
