@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,8 +48,12 @@ func safeText(err error) (text string) {
 	return err.Error()
 }
 
-// maxMessage bounds Result.Message and Reason, in bytes.
-const maxMessage = 512
+// maxMessage bounds Result.Message and Reason, in bytes. maxScrubbed bounds what is
+// searched for secrets to make one.
+const (
+	maxMessage  = 512
+	maxScrubbed = 4 * maxMessage
+)
 
 // oneLine makes a text of others fit for a log line: no control characters, valid
 // UTF-8, bounded, no secrets.
@@ -57,7 +62,12 @@ func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
-	s = scrub(s)
+	rest := len(s) > maxScrubbed
+	s = scrub(head(s, maxScrubbed))
+	if rest && len(s) <= maxMessage {
+		// So much was secret that the end shows, where a secret may be cut in two.
+		s = s[:strings.LastIndexByte(s, ' ')+1] + "…"
+	}
 	if len(s) <= maxMessage {
 		return s
 	}
@@ -68,26 +78,32 @@ func oneLine(s string) string {
 	return s[:cut] + "…"
 }
 
-// secrets are the shapes in which credentials get into error texts: signed URLs,
-// Authorization headers, tokens. The first group is kept.
-var secrets = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)([?&](?:sig|signature|x-amz-signature|x-amz-credential|x-amz-security-token|x-goog-signature|x-goog-credential|access_token|id_token|refresh_token|client_secret|client_assertion|token|password|key|api_key|apikey)=)[^&\s"'<>]+`),
-	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}`),
-	regexp.MustCompile(`(?i)(\bauthorization["']?\s*[:=]\s*["']?)(?:(?:aws4-hmac-sha256|bearer|basic|sharedkey)\s)?[^\s"',]+`),
-	regexp.MustCompile(`(?i)(\bsignature=)[0-9a-f]{32,}`),
-	regexp.MustCompile(`(\b)eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`),
-	regexp.MustCompile(`(\b)dapi[0-9a-f]{32}(?:-\d)?\b`),
-	regexp.MustCompile(`(://[^/\s:@]*:)[^/\s@]+(?:@)`),
+// secret is a shape in which credentials get into error texts: signed URLs,
+// Authorization headers, tokens.
+type secret struct {
+	needs []string // one of these is in every such text, in lower case
+	re    *regexp.Regexp
+	with  string // the first group is kept
 }
 
-// scrub replaces credentials by "…".
+var secrets = []secret{
+	{[]string{"="}, regexp.MustCompile(`(?i)([?&](?:sig|signature|x-amz-signature|x-amz-credential|x-amz-security-token|x-goog-signature|x-goog-credential|access_token|id_token|refresh_token|client_secret|client_assertion|token|password|key|api_key|apikey)=)[^&\s"'<>]+`), "$1…"},
+	{[]string{"bearer", "basic"}, regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}`), "$1…"},
+	{[]string{"authorization"}, regexp.MustCompile(`(?i)(\bauthorization["']?\s*[:=]\s*["']?)(?:(?:aws4-hmac-sha256|bearer|basic|sharedkey)\s)?[^\s"',]+`), "$1…"},
+	{[]string{"signature="}, regexp.MustCompile(`(?i)(\bsignature=)[0-9a-f]{32,}`), "$1…"},
+	{[]string{"eyj"}, regexp.MustCompile(`(\b)eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`), "$1…"},
+	{[]string{"dapi"}, regexp.MustCompile(`(\b)dapi[0-9a-f]{32}(?:-\d)?\b`), "$1…"},
+	{[]string{"://"}, regexp.MustCompile(`(://[^/\s:@]*:)[^/\s@]+(?:@)`), "$1…@"},
+}
+
+// scrub replaces credentials by "…". Most texts have none, and looking for a word
+// costs a hundredth of looking for an expression.
 func scrub(s string) string {
-	for i, re := range secrets {
-		if i == len(secrets)-1 {
-			s = re.ReplaceAllString(s, "$1…@")
-			continue
+	lower := strings.ToLower(s)
+	for _, secret := range secrets {
+		if slices.ContainsFunc(secret.needs, func(word string) bool { return strings.Contains(lower, word) }) {
+			s = secret.re.ReplaceAllString(s, secret.with)
 		}
-		s = re.ReplaceAllString(s, "$1…")
 	}
 	return s
 }

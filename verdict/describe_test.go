@@ -94,6 +94,17 @@ func TestNothingSecret(t *testing.T) {
 	}
 }
 
+// A secret that the bound of the search cuts in two stays a secret.
+func TestNothingSecretAtTheBound(t *testing.T) {
+	url := "https://h/?sig=" + strings.Repeat("x", maxScrubbed-200) // leaves room in the message
+	for n := range 160 {
+		text := url + " " + strings.Repeat("y", n) + " dapi0123456789abcdef0123456789abcdef and more " + strings.Repeat("z", 200)
+		if got := oneLine(text); strings.Contains(got, "dapi0") || len(got) > maxMessage {
+			t.Fatalf("%d: %q", n, got)
+		}
+	}
+}
+
 func TestMessageIsOneBoundedLine(t *testing.T) {
 	r := Examine("", &ResponseError{StatusCode: 400, Message: "a\r\n\x00b\t c\xff" + strings.Repeat("é", 1000)})
 	if !strings.HasPrefix(r.Message, "a b c\uFFFD") || len(r.Message) > maxMessage || !utf8.ValidString(r.Message) || !strings.HasSuffix(r.Message, "é…") {
