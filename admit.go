@@ -19,6 +19,9 @@ func (c *Call) admit(ctx context.Context, now time.Time, token bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if d := c.opt.deadline; !d.IsZero() && now.After(d) {
+		return &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.last.err}
+	}
 	a := admission{c: c, ctx: ctx, start: now, now: now, token: token}
 	if err := a.run(); err != nil {
 		return err

@@ -324,3 +324,27 @@ func TestS3_2_Leaves(t *testing.T) {
 		}
 	}
 }
+
+// TestUntil bounds the waits of every admission, for tokens and for slots; not the
+// attempt that is under way.
+func TestUntil(t *testing.T) {
+	bubble(t, func(t *testing.T, clock func() time.Duration) {
+		g := governor(t, func(p *cloudpace.Provider) { p.MaxRPS, p.Burst, p.MaxConcurrency = 1, 2, 1 })
+		until := cloudpace.Until(time.Now().Add(5 * time.Second))
+		c := begin(t, g, scope, until)
+		var late *cloudpace.DeadlineExceededError
+		if _, err := g.Begin(t.Context(), scope, until); !errors.As(err, &late) {
+			t.Errorf("waiting for a slot: %v", err)
+		}
+		wantTime(t, "the slot", clock(), 5*time.Second)
+		time.Sleep(time.Minute)
+		c.Succeeded() // long past it, and nobody minds
+		if err := c.Next(t.Context()); !errors.As(err, &late) {
+			t.Errorf("the next page: %v", err)
+		}
+		c.End(nil)
+		if _, err := g.Begin(t.Context(), scope, cloudpace.Until(time.Time{})); err != nil {
+			t.Errorf("no bound: %v", err)
+		}
+	})
+}

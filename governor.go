@@ -183,6 +183,9 @@ func (o *BeginOption) add(more *BeginOption) {
 	o.hold = o.hold || more.hold
 	o.once = o.once || more.once
 	o.free = o.free || more.free
+	if !more.deadline.IsZero() {
+		o.deadline = more.deadline
+	}
 }
 
 // ChargedTo takes the operation's tokens from another scope, whose rate also
@@ -200,3 +203,11 @@ func CountOnce() BeginOption { return BeginOption{callOptions: callOptions{once:
 // FreeTransientRetries lets an attempt that follows a transient failure go
 // without a new token. Without it every attempt takes one.
 func FreeTransientRetries() BeginOption { return BeginOption{callOptions: callOptions{free: true}} }
+
+// Until bounds the operation's waits for tokens and slots: no attempt begins after
+// deadline, and a wait that cannot end in time fails with a
+// [*DeadlineExceededError], at once where that is known. An attempt under way is
+// not cut. The zero time is no bound.
+func Until(deadline time.Time) BeginOption {
+	return BeginOption{callOptions: callOptions{deadline: deadline}}
+}

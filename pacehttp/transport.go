@@ -1,7 +1,6 @@
 package pacehttp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -86,7 +85,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if d, ok := req.Context().Deadline(); ok && d.Before(e.deadline) {
 		e.deadline = d
 	}
-	call, err := g.Begin(bounded{req.Context(), e.deadline}, scope)
+	call, err := g.Begin(req.Context(), scope, cloudpace.Until(e.deadline))
 	if err != nil {
 		httpbody.Close(req)
 		return nil, err
@@ -95,16 +94,6 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	e.call = call
 	return e.run()
 }
-
-// bounded is the request's context with the deadline of all attempts and waits.
-// Only waits look at it: an attempt under way is not cut, and what is read of
-// an answer later even less. So Done and Err are the request's own.
-type bounded struct {
-	context.Context
-	deadline time.Time
-}
-
-func (b bounded) Deadline() (time.Time, bool) { return b.deadline, true }
 
 // exchange is one request with all its attempts.
 type exchange struct {
@@ -178,18 +167,12 @@ func (e *exchange) next(n int, err error) (stop error) {
 	if ended := backoff.Rest(e.req.Context(), wait); ended != nil {
 		return fmt.Errorf("cloudpace: %s: %w while waiting to repeat after: %w", e.scope, ended, err)
 	}
-	ctx, cancel := context.WithDeadline(e.req.Context(), e.deadline)
-	defer cancel()
-	return e.call.Next(ctx)
+	return e.call.Next(e.req.Context())
 }
 
 // end gives the caller what there is: the answer if there is one, else the error
 // that ended it. A caller whose context is over wants neither answer nor wait.
 func (e *exchange) end(resp *http.Response, err, stop error) (*http.Response, error) {
-	if stop == context.DeadlineExceeded && e.req.Context().Err() == nil { //nolint:errorlint // the bare error is the context's own; ours wraps more
-		// It was the deadline of the whole, while waiting for a slot.
-		stop = &cloudpace.DeadlineExceededError{Scope: e.scope, Err: err}
-	}
 	e.call.End(stop)
 	switch ctx := e.req.Context(); {
 	case resp == nil:

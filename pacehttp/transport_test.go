@@ -211,6 +211,47 @@ func TestS7_3TheFirstWaitIsBounded(t *testing.T) {
 	})
 }
 
+// So is the wait for a slot, before the first attempt and before a later one.
+func TestS7_3TheWaitForASlotIsBounded(t *testing.T) {
+	for name, answers := range map[string][]answer{
+		"first": {{status: 200}},
+		"later": {again(429, "2"), {status: 200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := governor(t, func(p *cloudpace.Provider) { p.MaxConcurrency, p.Deadline = 1, 10*time.Second })
+				s := script(answers...)
+				rt := pacehttp.NewTransport(s, nil, pacehttp.WithGovernor(g))
+				req := request(t, "GET", "")
+				occupy := func() {
+					held, err := g.Begin(t.Context(), pacehttp.HostScope(req))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					t.Cleanup(held.Drop)
+				}
+				if name == "first" {
+					occupy()
+				} else {
+					time.AfterFunc(time.Second, occupy)
+				}
+				resp, err := rt.RoundTrip(req)
+				if name == "later" {
+					if err != nil || resp.StatusCode != 429 || time.Since(s.start) != 10*time.Second {
+						t.Error(resp, err, time.Since(s.start))
+					}
+					return
+				}
+				var late *cloudpace.DeadlineExceededError
+				if !errors.As(err, &late) || time.Since(s.start) != 10*time.Second {
+					t.Error(err, time.Since(s.start))
+				}
+			})
+		})
+	}
+}
+
 func TestS3_6MaxWaitReachesTheWiring(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := governor(t, func(p *cloudpace.Provider) { p.MaxRetries = 0 })
