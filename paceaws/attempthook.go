@@ -44,6 +44,9 @@ func (h *attemptHook) HandleFinalize(ctx context.Context, in middleware.Finalize
 	op.failed = nil
 	out, metadata, err := next.HandleFinalize(ctx, in)
 	if err == nil {
+		err = pageInstead(out.Result, metadata)
+	}
+	if err == nil {
 		if op.inside {
 			op.succeeded(metadata)
 		}

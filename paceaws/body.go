@@ -35,13 +35,13 @@ func (bodyHook) HandleDeserialize(ctx context.Context, in middleware.Deserialize
 
 // How much is kept of a body, in bytes.
 const (
-	keptOfError = 8 << 10  // any error document, and the words of any page
+	keptOfError = 8 << 10  // any error document
+	keptOfPage  = 1 << 10  // the beginning of any page
 	keptInside  = 64 << 10 // of a list of failures; as much as verdict reads
 )
 
-// worthKeeping gives how much of a body to keep: of errors, of pages where an API
-// answers, and of successes that may tell of a throttle. S3 answers with pages
-// when asked for them.
+// worthKeeping gives how much of a body to keep: of errors, of pages, and of
+// successes that may tell of a throttle.
 func worthKeeping(ctx context.Context, resp *smithyhttp.Response) int {
 	id := awsmiddleware.GetServiceID(ctx)
 	switch {
@@ -51,10 +51,17 @@ func worthKeeping(ctx context.Context, resp *smithyhttp.Response) int {
 		return 0
 	case tellsInside(id, awsmiddleware.GetOperationName(ctx)):
 		return keptInside
-	case id != "S3" && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"):
-		return keptOfError
+	case isHTML(resp) && !(id == "S3" && awsmiddleware.GetOperationName(ctx) == "GetObject"):
+		return keptOfPage
 	}
 	return 0
+}
+
+// isHTML goes by the header: what a login page or a proxy sends is meant to be
+// shown, and says what it is.
+func isHTML(resp *smithyhttp.Response) bool {
+	media := strings.ToLower(resp.Header.Get("Content-Type"))
+	return strings.HasPrefix(media, "text/html") || strings.HasPrefix(media, "application/xhtml")
 }
 
 // keptBody remembers the beginning of what was read of a body. It stays reachable

@@ -60,6 +60,10 @@ func TestS2_AnswersThroughTheSDK(t *testing.T) {
 		_, err := c.s3.CopyObject(ctx, &s3.CopyObjectInput{Bucket: aws.String("b"), Key: aws.String("k"), CopySource: aws.String("b/a")})
 		return err
 	}
+	deleteSubnet := func(ctx context.Context, c clients) error {
+		_, err := c.ec2.DeleteSubnet(ctx, &ec2.DeleteSubnetInput{SubnetId: aws.String("subnet-1")})
+		return err
+	}
 	ec2Fault := func(status int, code string) answer {
 		return bare(status, "text/xml", "<Response><Errors><Error><Code>"+code+"</Code><Message>Request limit exceeded.</Message></Error></Errors><RequestID>r</RequestID></Response>")
 	}
@@ -94,6 +98,10 @@ func TestS2_AnswersThroughTheSDK(t *testing.T) {
 		{"plain text with 502", bare(502, "text/plain", "bad gateway"), asSTS, verdict.Transient, 502},
 		{"XML without a code, with 503", bare(503, "text/xml", "<x/>"), asSTS, verdict.Throttled, 503},
 		{"a log-in page with 200", bare(200, "text/html", fmt.Sprintf(page, "Log in", "Please log in")), asSTS, verdict.Fatal, 200},
+		{"a log-in page that EC2's client takes for no subnets", bare(200, "text/html", fmt.Sprintf(page, "Log in", "Please log in")), asEC2, verdict.Fatal, 200},
+		{"a log-in page that S3's client takes for no objects", bare(200, "text/html; charset=utf-8", fmt.Sprintf(page, "Log in", "Please log in")), list, verdict.Fatal, 200},
+		{"a log-in page where nothing is expected", bare(200, "text/html", fmt.Sprintf(page, "Log in", "Please log in")), deleteSubnet, verdict.Fatal, 200},
+		{"a page with 200 that says it is throttling", bare(200, "text/html", fmt.Sprintf(page, "Slow down", "Rate exceeded")), asEC2, verdict.Throttled, 200},
 
 		{"B19: HEAD with 503 has no body", answer{status: 503}, head, verdict.Throttled, 503},
 		{"B19: SlowDown", s3Fault(503, "SlowDown", "Please reduce your request rate."), list, verdict.Throttled, 503},
@@ -116,7 +124,7 @@ func TestS2_AnswersThroughTheSDK(t *testing.T) {
 			if r.Kind != test.kind || r.Status != test.status {
 				t.Errorf("%v with status %d, want %v with %d: %s (%s)", r.Kind, r.Status, test.kind, test.status, r.Reason, err)
 			}
-			answered := test.status != 0 && test.name != "a log-in page with 200"
+			answered := test.status != 0 && !strings.HasPrefix(test.name, "a log-in page")
 			equal(t, "answered", verdict.ProviderAnswer(err), answered)
 			n := totals(g, "")
 			equal(t, "throttled", n.Throttled, count(test.kind == verdict.Throttled))
@@ -220,6 +228,21 @@ func TestBodyOfAnObjectIsLeftAlone(t *testing.T) {
 	}
 	if all, err := io.ReadAll(out.Body); err != nil || string(all) != "<html>Rate exceeded</html>" {
 		t.Errorf("%q, %v", all, err)
+	}
+}
+
+// An empty answer under a page's header is an answer.
+func TestAnEmptyAnswerThatIsCalledAPage(t *testing.T) {
+	t.Parallel()
+	for body, page := range map[string]bool{
+		`<?xml version="1.0"?><DescribeSubnetsResponse><subnetSet/></DescribeSubnetsResponse>`: false,
+		"": false,
+		"\xef\xbb\xbf \n<!DOCTYPE HTML><HTML></HTML>":                                 true,
+		`<?xml version="1.0"?><!-- proxy --><html xmlns="http://www.w3.org/"></html>`: true,
+	} {
+		c := serve(t, always(bare(200, "text/html", body)))
+		_, err := ec2.NewFromConfig(c.installed(t, governor(t))).DescribeSubnets(t.Context(), nil)
+		equal(t, body, err != nil, page)
 	}
 }
 
