@@ -65,7 +65,7 @@ func (a *admission) run() error {
 			}
 			a.taken = true
 		}
-		if c.opt.hold && c.slot || c.parent.covers(c.g, c.lane.account) {
+		if c.opt.hold && c.slot || c.covered {
 			return nil
 		}
 		if c.lane.account.slots.Take() {

@@ -49,7 +49,8 @@ type Call struct {
 	opt    callOptions
 
 	carrier
-	inert bool // the provider is disabled: everything passes, nothing is held
+	inert   bool // the provider is disabled: everything passes, nothing is held
+	covered bool // it began under a call of its account, and takes no slot
 
 	mu           sync.Mutex
 	lane, charge *lane
@@ -138,6 +139,13 @@ func (c *Call) logCut(cut rateCut) {
 
 func (c *Call) failed(now time.Time, err error) (kind verdict.Kind, cut rateCut) {
 	f := c.judge(err)
+	if f.kind == verdict.OK {
+		c.succeeded(now) // a 304, say, that somebody made an error of
+		if !c.opt.hold {
+			c.giveSlot()
+		}
+		return f.kind, cut
+	}
 	c.last = f
 	c.reported = true
 	c.afterFailure = f.kind
@@ -378,17 +386,19 @@ func (c *Call) noteNested(err error) {
 	c.nested = err
 }
 
-// covers tells whether a call under this one, on the same account, goes under
-// this one's slot.
-func (c *Call) covers(g *Governor, a *account) bool {
+// covers tells whether a call under this one, in account a, is part of its
+// work and needs no slot of its own. That stays so when this one has ended: its
+// work may go on, as a look-up of credentials does that others wait for too, and
+// those others may hold all slots.
+func (c *Call) covers(g *Governor, a accountKey) bool {
 	for ; c != nil; c = c.parent {
 		if c.inert || c.g != g {
 			continue
 		}
 		c.mu.Lock()
-		held := c.slot && c.lane.account == a
+		own := c.lane.scope
 		c.mu.Unlock()
-		if held {
+		if a == (accountKey{own.Provider, own.Account}) {
 			return true
 		}
 	}

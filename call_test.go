@@ -154,6 +154,38 @@ func TestS5_4_ACallUnderAnother(t *testing.T) {
 	})
 }
 
+// TestS5_4_ACallOutlivesTheOneItIsUnder and still takes no slot: credentials are
+// looked up once for all who wait, in the context of who asked first.
+func TestS5_4_ACallOutlivesTheOneItIsUnder(t *testing.T) {
+	bubble(t, func(t *testing.T, clock func() time.Duration) {
+		g := governor(t, func(p *cloudpace.Provider) { p.MaxConcurrency = 1 })
+		first := begin(t, g, scope)
+		shared, err := g.Begin(context.WithoutCancel(first.Context()), scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.Failed(throttle())
+		first.End(context.Canceled)
+		second := begin(t, g, scope) // it has the only slot, and waits for shared
+		if err := errors.Join(shared.Retry(), shared.Next(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		late, err := g.Begin(first.Context(), scope) // begun when the one it is under had ended
+		if err != nil {
+			t.Fatal(err)
+		}
+		late.End(nil)
+		shared.End(nil)
+		if n := slotsOf(t, g, "111122223333").InUse; n != 1 {
+			t.Errorf("%d slots in use, want the second call's", n)
+		}
+		second.End(nil)
+		if clock() > 2*time.Second {
+			t.Errorf("it took %s", clock())
+		}
+	})
+}
+
 // TestS6_2_WhatCounts: which ends count for the breaker (E16, B14).
 func TestS6_2_WhatCounts(t *testing.T) {
 	for name, c := range map[string]struct {

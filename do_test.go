@@ -267,3 +267,24 @@ func TestS9_3_Disabled(t *testing.T) {
 		})
 	}
 }
+
+// A caller's function may make an error of an answer that is none: a 304 is
+// returned as it is, and the rate recovers as after any answer.
+func TestS4_3_AnAnswerThatIsReturnedAsAnError(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		g := governor(t, nil)
+		fail(t, g, scope, throttle())
+		time.Sleep(10 * time.Second)
+		unchanged := &verdict.ResponseError{StatusCode: 304}
+		err := cloudpace.Do(t.Context(), scope, func(context.Context) error { return unchanged }, cloudpace.WithGovernor(g))
+		if err != unchanged {
+			t.Errorf("%v, want it as it was", err)
+		}
+		if b := bucketOf(t, g, sqs); b.RPS != 11 {
+			t.Errorf("rate %v, want 11", b.RPS)
+		}
+		if n := slotsOf(t, g, "111122223333").InUse; n != 0 {
+			t.Errorf("%d slots in use", n)
+		}
+	})
+}

@@ -152,6 +152,7 @@ func (g *Governor) begin(ctx context.Context, now time.Time, scope Scope, o Begi
 	if o.charged {
 		c.charge = g.chargeLane(o.chargedTo, c.lane)
 	}
+	c.covered = c.parent.covers(g, accountKey{c.lane.scope.Provider, c.lane.scope.Account})
 	if err := c.admit(ctx, now, true); err != nil {
 		c.done = true
 		c.letGo()

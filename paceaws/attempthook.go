@@ -2,6 +2,7 @@ package paceaws
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/smithy-go/middleware"
@@ -70,8 +71,15 @@ func (h *attemptHook) HandleFinalize(ctx context.Context, in middleware.Finalize
 // since a call of the SDK need not have a deadline.
 func (op *operation) fail(err error) {
 	op.failed = err
-	kind := op.call.Failed(err)
 	op.hint, op.mine = time.Time{}, time.Time{}
+	var answer interface{ HTTPStatusCode() int }
+	if errors.As(err, &answer) && answer.HTTPStatusCode()/100 == 3 {
+		// "Not modified", or another region's: an error to the SDK, and a service that
+		// served the call (S10.4). The call's end says what it means to the caller.
+		op.call.Succeeded()
+		return
+	}
+	kind := op.call.Failed(err)
 	hint, ok := verdict.RetryAfter(err)
 	if !ok || hint <= 0 {
 		return

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/middleware"
 
@@ -200,4 +201,29 @@ func TestS5_3_PanicAndGoexit(t *testing.T) {
 	if err := whoAmI(t.Context(), sts.NewFromConfig(cfg)); err != nil {
 		t.Error(err)
 	}
+}
+
+// A 304 is an error to the SDK and an answer to the governor: the rate recovers.
+func TestS10_4_NotModifiedRecovers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := inProcess(func(n int, _ request) answer {
+			if n == 1 {
+				return bare(503, "text/xml", "<Error><Code>SlowDown</Code><Message>x</Message></Error>")
+			}
+			return answer{status: 304}
+		})
+		g := governor(t, maxRetries(0), provide(func(p *cloudpace.Provider) { p.MaxRPS, p.Burst = 100, 100 }))
+		client := s3.NewFromConfig(c.installed(t, g), pathStyle)
+		get := func() {
+			t.Helper()
+			if _, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String("b"), Key: aws.String("k"), IfNoneMatch: aws.String("e")}); err == nil {
+				t.Error("no error")
+			}
+		}
+		get()
+		time.Sleep(20 * time.Second)
+		get()
+		equal(t, "rate", g.Snapshot().Buckets[0].RPS, 55)
+		equal(t, "slots in use", slotsInUse(g), 0)
+	})
 }

@@ -2,6 +2,7 @@ package paceaws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -82,6 +83,36 @@ func TestS5_4_NestedCallsTakeNoSecondSlot(t *testing.T) {
 	all.Wait()
 	equal(t, "calls of sts", totals(g, stsScope).Calls, 4)
 	equal(t, "calls of iam", totals(g, iamScope).Calls, 12)
+	equal(t, "slots in use", slotsInUse(g), 0)
+}
+
+// One look-up of credentials serves all who wait for it, and goes on when the call
+// that began it has ended. Were it to queue for a slot then, it would wait for one
+// that waits for it.
+func TestS5_4_NestedCallOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
+	c := serve(t, roles(func(n int) answer {
+		if n == 1 {
+			return throttle()
+		}
+		return assumed()
+	}))
+	g := governor(t, provide(func(p *cloudpace.Provider) { p.MaxConcurrency = 1 }))
+	cfg := c.installed(t, g)
+	cfg.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(
+		sts.NewFromConfig(cfg, slow(300*time.Millisecond)), "arn:aws:iam::111122223333:role/r"))
+	client := iam.NewFromConfig(cfg)
+	brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := users(brief, client); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	patient, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := users(patient, client); err != nil {
+		t.Error(err)
+	}
+	equal(t, "calls of sts", totals(g, stsScope).Calls, 1)
 	equal(t, "slots in use", slotsInUse(g), 0)
 }
 
