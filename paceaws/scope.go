@@ -24,15 +24,22 @@ func scopeOf(ctx context.Context, account, name string) (cloudpace.Scope, bool) 
 		return cloudpace.Scope{}, false
 	}
 	service := serviceName(id)
-	region := awsmiddleware.GetRegion(ctx)
-	if globalServices[service] {
-		region = pseudoRegion(region)
-	}
 	return cloudpace.Scope{
 		Provider:  provider,
 		Account:   account,
-		Region:    region,
+		Region:    ScopeRegion(service, awsmiddleware.GetRegion(ctx)),
 		Service:   service,
 		Operation: operation,
 	}, true
+}
+
+// ScopeRegion gives the region that stands in the scopes of a service, by
+// botocore's name, for clients of a region: that region, or the pseudo-region of
+// its partition, such as "aws-global", for services with one endpoint and quota for
+// all of it.
+func ScopeRegion(service, region string) string {
+	if globalServices[service] {
+		return pseudoRegion(region)
+	}
+	return region
 }

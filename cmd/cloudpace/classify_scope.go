@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/paceaws"
 )
 
 // guessProvider tells the provider by the host; "http" where nothing is known.
@@ -60,11 +61,6 @@ var (
 		"runtime.lex": "lex-runtime", "portal.sso": "sso", "oidc": "sso-oidc", "entitlement.marketplace": "marketplace-entitlement",
 		"metering.marketplace": "meteringmarketplace", "s3-control": "s3control", "execute-api": "apigateway",
 	}
-	// awsGlobal are the services with one endpoint for a partition.
-	awsGlobal = map[string]bool{
-		"account": true, "billing": true, "budgets": true, "ce": true, "cloudfront": true, "health": true, "iam": true, "networkmanager": true,
-		"organizations": true, "route53": true, "savingsplans": true, "shield": true, "support": true, "waf": true,
-	}
 )
 
 // awsScope reads service and region from the host, the operation from the URL or
@@ -84,15 +80,19 @@ func (rec *record) awsScope(s *cloudpace.Scope) {
 			s.Service = awsService(labels)
 		}
 	}
-	if awsGlobal[s.Service] {
-		partition := "aws-global"
-		switch {
-		case strings.HasSuffix(host, ".cn"):
-			partition = "aws-cn-global"
-		case strings.HasPrefix(s.Region, "us-gov-"):
-			partition = "aws-us-gov-global"
-		}
-		s.Region = partition
+	// A global service's host has no region, and tells its partition otherwise.
+	client := s.Region
+	switch {
+	case client != "":
+	case strings.HasSuffix(host, ".cn"):
+		client = "cn-"
+	case strings.HasSuffix(host, ".eu"):
+		client = "eusc-"
+	case strings.Contains(host, ".us-gov."):
+		client = "us-gov-"
+	}
+	if region := paceaws.ScopeRegion(s.Service, client); region != client {
+		s.Region = region
 	}
 	if s.Operation == "" {
 		target := ""
