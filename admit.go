@@ -20,7 +20,7 @@ func (c *Call) admit(ctx context.Context, now time.Time, token bool) error {
 		return err
 	}
 	if d := c.opt.deadline; !d.IsZero() && now.After(d) {
-		return &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.last.err}
+		return &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.lastErr()}
 	}
 	a := admission{c: c, ctx: ctx, start: now, now: now, token: token}
 	if err := a.run(); err != nil {
@@ -45,7 +45,9 @@ func (a *admission) run() error {
 	c := a.c
 	for {
 		if c.lane.provider.retired.Load() || c.charge.provider.retired.Load() {
-			c.rebind()
+			if err := c.rebind(); err != nil {
+				return err
+			}
 		}
 		if !c.lane.provider.enabled {
 			return nil // switched off while this call was under way
@@ -53,7 +55,7 @@ func (a *admission) run() error {
 		if ok, wait, cause := c.lane.leaf.breaker.Holds(a.now, c.ticket); !ok {
 			return c.refuse(wait, cause)
 		}
-		if a.token || c.charge.leaf.bucket.Paused(a.now) {
+		if c.charge.provider.enabled && (a.token || c.charge.leaf.bucket.Paused(a.now)) {
 			if !c.charge.leaf.bucket.Take(a.now) {
 				status, err := a.queue()
 				if err != nil {
@@ -87,18 +89,21 @@ func (a *admission) run() error {
 // send takes the leave to send, and counts.
 func (a *admission) send() error {
 	c := a.c
-	ticket, ok, wait, cause := c.lane.leaf.breaker.Enter(a.now, c.ticket)
-	if !ok {
-		a.undo()
-		return c.refuse(wait, cause)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.done {
 		a.undo()
 		return errEnded
 	}
+	ticket, ok, wait, cause := c.lane.leaf.breaker.Enter(a.now, c.ticket)
+	if !ok {
+		a.undo()
+		return c.reject(wait, cause)
+	}
 	c.ticket = ticket
+	if c.slot && a.slot {
+		c.lane.account.slots.Release() // two admissions at once: one slot is enough
+	}
 	c.slot = c.slot || a.slot
 	c.reported = false
 	again := c.paid != unpaid
@@ -143,7 +148,6 @@ func (a *admission) deadline() time.Time {
 // queue waits for a token.
 func (a *admission) queue() (bucket.Status, error) {
 	c := a.c
-	a.waited = true
 	terms := bucket.Terms{Deadline: a.deadline(), Place: a.place}
 	if c.bounded {
 		terms.Patience = a.start.Add(c.maxWait)
@@ -155,7 +159,9 @@ func (a *admission) queue() (bucket.Status, error) {
 	w, status := c.charge.leaf.bucket.Join(a.now, terms)
 	a.place = w.Place()
 	var timer *time.Timer
+	over := c.gone()
 	for status == bucket.Waiting {
+		a.waited = true
 		var wake time.Time
 		if status, wake = w.Poll(a.now); status != bucket.Waiting {
 			break
@@ -177,6 +183,8 @@ func (a *admission) queue() (bucket.Status, error) {
 		case <-tick:
 		case <-a.ctx.Done():
 			stop = a.ctx.Err()
+		case <-over:
+			stop = errEnded
 		case <-opened:
 			opened = c.lane.leaf.breaker.Opened()
 			if ok, wait, cause := c.lane.leaf.breaker.Holds(time.Now(), c.ticket); !ok {
@@ -192,7 +200,7 @@ func (a *admission) queue() (bucket.Status, error) {
 		}
 	}
 	if status == bucket.Refused {
-		return 0, &DeadlineExceededError{Scope: c.charge.leaf.scope, RetryAfter: w.Need(), Err: c.last.err}
+		return 0, &DeadlineExceededError{Scope: c.charge.leaf.scope, RetryAfter: w.Need(), Err: c.lastErr()}
 	}
 	return status, nil
 }
@@ -200,10 +208,14 @@ func (a *admission) queue() (bucket.Status, error) {
 // queueForSlot waits for a slot, with the token in hand.
 func (a *admission) queueForSlot() error {
 	c := a.c
-	a.waited = true
-	opened := c.lane.leaf.breaker.Opened()
+	opened, over := c.lane.leaf.breaker.Opened(), c.gone()
 	slots := c.lane.account.slots
 	w := slots.Join()
+	select {
+	case <-w.Ready: // it came free meanwhile
+	default:
+		a.waited = true
+	}
 	var tick <-chan time.Time
 	deadline := c.opt.deadline
 	if !deadline.IsZero() {
@@ -222,8 +234,10 @@ func (a *admission) queueForSlot() error {
 			ready = true
 		case <-a.ctx.Done():
 			stop = a.ctx.Err()
+		case <-over:
+			stop = errEnded
 		case <-tick:
-			stop = &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.last.err}
+			stop = &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.lastErr()}
 		case <-opened:
 			opened = c.lane.leaf.breaker.Opened()
 		}
@@ -240,23 +254,48 @@ func (a *admission) queueForSlot() error {
 	return stop
 }
 
-// refuse is reject under the lock.
+// refuse is reject under the lock. A call that has ended meanwhile is refused
+// nothing.
 func (c *Call) refuse(wait time.Duration, cause error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.done {
+		return errEnded
+	}
 	return c.reject(wait, cause)
 }
 
-// rebind moves the call to the lanes that the settings in force give its scope.
-func (c *Call) rebind() {
-	lane := c.g.lane(c.lane.scope)
-	charge := lane
-	if c.charge != c.lane {
-		charge = c.g.chargeLane(c.charge.scope, lane)
-	}
+// gone gives a channel that is closed at the call's end, for who waits.
+func (c *Call) gone() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.letGo()
-	c.lane, c.charge = lane, charge
-	c.ticket = breaker.Ticket{} // of the old breaker
+	if c.over == nil {
+		c.over = make(chan struct{})
+		if c.done {
+			close(c.over)
+		}
+	}
+	return c.over
+}
+
+// rebind moves the call to the lanes that the settings in force give its scope.
+func (c *Call) rebind() error {
+	c.mu.Lock()
+	scope, charged := c.lane.scope, c.charge.scope
+	c.mu.Unlock()
+	lane := c.g.lane(scope)
+	charge := c.g.chargeLane(charged, lane)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.done {
+		c.letGo()
+		c.lane, c.charge = lane, charge
+		c.ticket = breaker.Ticket{} // of the old breaker
+		return nil
+	}
+	if charge != lane {
+		charge.release()
+	}
+	lane.release()
+	return errEnded
 }

@@ -57,13 +57,14 @@ type Call struct {
 	ticket       breaker.Ticket
 	slot         bool // a slot is held
 	done         bool
-	counted      bool         // as a call, for those that count once
-	reported     bool         // the attempt under way has been reported
-	afterFailure verdict.Kind // what the last reported attempt was; OK after a page
-	free         int          // free retries used since the last page
-	paid         payment      // for the retry that is decided and not sent
-	last         failure
-	nested       error // how the last call begun under this one ended badly
+	counted      bool          // as a call, for those that count once
+	reported     bool          // the attempt under way has been reported
+	afterFailure verdict.Kind  // what the last reported attempt was; OK after a page
+	free         int           // free retries used since the last page
+	paid         payment       // for the retry that is decided and not sent
+	last         *failure      // nil before one, and after a success
+	nested       []error       // how calls begun under this attempt ended badly; never changed in place
+	over         chan struct{} // closed at the end, for an admission that waits; made when asked for
 }
 
 // freeRetries is how many retries of an operation, or of a page, cost nothing.
@@ -87,7 +88,8 @@ type failure struct {
 	// final: repeating is not cloudpace's to do, because the error is its own or
 	// that of a call under this one, or because the server asked not to.
 	final bool
-	alien bool // … and it says nothing about this call's service
+	alien bool   // … and it says nothing about this call's service
+	text  string // what is remembered of it, of those that count
 }
 
 var (
@@ -109,20 +111,24 @@ func (c *Call) Governed() bool { return !c.inert }
 // Failed reports that the attempt under way failed, and tells what that means. A
 // throttle slows the scope, and its hint pauses it; the slot is lent back unless
 // the call was begun with HoldSlot. An error that cloudpace made itself, or with
-// which a call under this one ended, slows and counts nothing.
-func (c *Call) Failed(err error) verdict.Kind {
+// which a call under this one ended, slows and counts nothing. Only an attempt's
+// first report counts; what comes after it is judged and changes nothing.
+func (c *Call) Failed(err error) verdict.Kind { return c.fail(err).kind }
+
+func (c *Call) fail(err error) *failure {
+	f := c.judge(err)
 	if c.inert {
-		return c.judge(err).kind
+		return f
 	}
 	c.mu.Lock()
-	if c.done {
-		defer c.mu.Unlock()
-		return c.judge(err).kind
+	if c.done || c.reported {
+		c.mu.Unlock()
+		return f
 	}
-	kind, cut := c.failed(time.Now(), err)
+	cut := c.failed(time.Now(), f)
 	c.mu.Unlock()
 	c.logCut(cut)
-	return kind
+	return f
 }
 
 // rateCut is what there is to say of a cut, once no lock is held; 0 is none.
@@ -137,27 +143,25 @@ func (c *Call) logCut(cut rateCut) {
 	}
 }
 
-func (c *Call) failed(now time.Time, err error) (kind verdict.Kind, cut rateCut) {
-	f := c.judge(err)
+// failed takes a failure in. c.mu is held.
+func (c *Call) failed(now time.Time, f *failure) (cut rateCut) {
 	if f.kind == verdict.OK {
 		c.succeeded(now) // a 304, say, that somebody made an error of
-		if !c.opt.hold {
-			c.giveSlot()
-		}
-		return f.kind, cut
+	} else {
+		c.last, c.reported, c.afterFailure = f, true, f.kind
 	}
-	c.last = f
-	c.reported = true
-	c.afterFailure = f.kind
 	if !f.alien {
+		text := f.text // f, with the error, need not live as long
 		c.lane.leaf.breaker.Renew(now, c.ticket)
 		switch f.kind {
 		case verdict.Throttled:
-			rate, isCut := c.charge.leaf.bucket.Throttled(now, f.hint)
+			rate, isCut := 0.0, false
+			if c.charge.provider.enabled {
+				rate, isCut = c.charge.leaf.bucket.Throttled(now, f.hint)
+			}
 			if isCut {
 				cut = rateCut{rate, f.hint}
 			}
-			text := verdict.Describe(err)
 			c.count(func(n *counters) {
 				n.throttled.Add(1)
 				n.lastError.Store(&text)
@@ -166,7 +170,6 @@ func (c *Call) failed(now time.Time, err error) (kind verdict.Kind, cut rateCut)
 				}
 			})
 		case verdict.Transient:
-			text := verdict.Describe(err)
 			c.count(func(n *counters) {
 				n.transient.Add(1)
 				n.lastError.Store(&text)
@@ -176,26 +179,7 @@ func (c *Call) failed(now time.Time, err error) (kind verdict.Kind, cut rateCut)
 	if !c.opt.hold {
 		c.giveSlot()
 	}
-	return f.kind, cut
-}
-
-// judge says what an error means for this call.
-func (c *Call) judge(err error) failure {
-	r := verdict.Examine(c.lane.scope.Provider, err)
-	f := failure{err: err, hint: r.Hint, kind: r.Kind, answered: r.Answered, unprocessed: r.Unprocessed}
-	f.alien = r.Own || c.nested != nil && errors.Is(err, c.nested)
-	f.final = f.alien || r.NoRepeat
-	ended := c.own.Context.Err()
-	gone := ended != nil && !r.Own && (!r.Answered || errors.Is(err, ended))
-	switch {
-	case gone:
-		f.kind = verdict.Canceled
-	case f.kind == verdict.Canceled:
-		// Somebody else's context ended. That is local, and repeating cannot help.
-		f.kind = verdict.Fatal
-	}
-	f.alien = f.alien || f.kind == verdict.Canceled
-	return f
+	return cut
 }
 
 // Succeeded reports that the attempt under way, or a page, arrived: the rate
@@ -215,7 +199,7 @@ func (c *Call) succeeded(now time.Time) {
 	c.reported = true
 	c.afterFailure = verdict.OK
 	c.free = 0
-	c.last = failure{}
+	c.last = nil
 	c.lane.leaf.breaker.Renew(now, c.ticket)
 	c.charge.leaf.bucket.Succeeded(now)
 	c.lane.provider.budget.Refund()
@@ -237,7 +221,7 @@ func (c *Call) Retry() error {
 	switch {
 	case c.done:
 		return errEnded
-	case c.last.err == nil:
+	case c.last == nil:
 		return errNoReport
 	case c.last.final:
 		return c.last.err
@@ -277,6 +261,7 @@ func (c *Call) Next(ctx context.Context) error {
 	if !c.opt.hold {
 		c.giveSlot()
 	}
+	c.nested = nil // of an attempt that is over
 	token := !c.opt.free || c.afterFailure != verdict.Transient
 	c.mu.Unlock()
 	return c.admit(ctx, time.Now(), token)
@@ -290,33 +275,34 @@ func (c *Call) End(err error) {
 	if c.inert {
 		return
 	}
+	end := ending{outcome: breaker.Success}
+	if err != nil {
+		end = c.ending(err)
+	}
 	c.mu.Lock()
 	if c.done {
 		c.mu.Unlock()
 		return
 	}
-	outcome, kind := breaker.Success, verdict.OK
 	var now time.Time
-	if err != nil || c.last.err != nil || !c.steady() {
+	if err != nil || c.last != nil || !c.steady() {
 		now = time.Now()
 	}
 	var cut rateCut
 	switch {
+	case c.reported:
 	case err != nil:
-		if !c.reported {
-			_, cut = c.failed(now, err)
-		}
-		outcome, kind = c.outcome(err)
-	case !c.reported:
+		cut = c.failed(now, end.failure)
+	default:
 		c.succeeded(now)
 	}
-	opened, closed := c.lane.leaf.breaker.Report(now, c.ticket, outcome, err)
-	c.record(err, kind, opened)
+	opened, closed := c.lane.leaf.breaker.Report(now, c.ticket, end.outcome, err)
+	c.record(end, opened)
 	c.finish()
-	if c.parent != nil && err != nil {
+	c.mu.Unlock()
+	if err != nil {
 		c.parent.noteNested(err)
 	}
-	c.mu.Unlock()
 	c.logCut(cut)
 	switch scope := c.lane.leaf.scope; {
 	case opened:
@@ -359,6 +345,9 @@ func (c *Call) finish() {
 	c.paid = unpaid
 	c.giveSlot()
 	c.letGo()
+	if c.over != nil {
+		close(c.over)
+	}
 }
 
 // letGo releases the lanes.
@@ -374,16 +363,6 @@ func (c *Call) giveSlot() {
 		c.slot = false
 		c.lane.account.slots.Release()
 	}
-}
-
-// noteNested remembers how a call under this one ended, to know the error again.
-func (c *Call) noteNested(err error) {
-	if c.inert {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.nested = err
 }
 
 // covers tells whether a call under this one, in account a, is part of its

@@ -376,6 +376,9 @@ func TestS7_4_TheBudget(t *testing.T) {
 	}
 	c = begin(t, g, scope)
 	c.Succeeded() // a page: it renews the free retries
+	if err := c.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	for range 3 {
 		c.Failed(unavailable())
 		if err := c.Retry(); err != nil {

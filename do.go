@@ -71,8 +71,8 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 			c.End(nil)
 			return nil
 		}
-		kind := c.Failed(err)
-		if !o.repeats(kind, c.last.unprocessed) || c.last.final {
+		f := c.fail(err)
+		if !o.repeats(f) {
 			c.End(err)
 			return err
 		}
@@ -80,7 +80,7 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 			return c.endWith(&gaveUpError{scope: c.lane.scope, attempts: attempt, elapsed: time.Since(start), err: err})
 		}
 		sleep = backoff.Next(o.base, o.cap, sleep)
-		wait := max(sleep, c.last.hint)
+		wait := max(sleep, f.hint)
 		if time.Now().Add(wait).After(deadline) {
 			return c.endWith(&DeadlineExceededError{Scope: c.lane.leaf.scope, RetryAfter: wait, Err: err})
 		}
@@ -104,11 +104,11 @@ func (c *Call) endWith(err error) error {
 }
 
 // repeats tells whether an outcome may be repeated at all.
-func (o *CallOption) repeats(kind verdict.Kind, unprocessed bool) bool {
-	if kind != verdict.Throttled && kind != verdict.Transient {
+func (o *CallOption) repeats(f *failure) bool {
+	if f.final || f.kind != verdict.Throttled && f.kind != verdict.Transient {
 		return false
 	}
-	return !o.once || unprocessed
+	return !o.once || f.unprocessed
 }
 
 // gaveUpError is what Do returns when its retries are used up.

@@ -31,6 +31,9 @@ func (e *CircuitOpenError) Unwrap() error { return e.Err }
 // VerdictKind is Throttled: the service is being spared.
 func (e *CircuitOpenError) VerdictKind() verdict.Kind { return verdict.Throttled }
 
+// VerdictHint is RetryAfter, whatever the failure inside once asked for.
+func (e *CircuitOpenError) VerdictHint() (time.Duration, bool) { return e.RetryAfter, true }
+
 // RetryBudgetExhaustedError says that a call was given up, because its provider's
 // retry budget, or its own allowance of retries, was spent. It classifies as
 // throttled.
@@ -50,6 +53,11 @@ func (e *RetryBudgetExhaustedError) Unwrap() error { return e.Err }
 
 // VerdictKind is Throttled.
 func (e *RetryBudgetExhaustedError) VerdictKind() verdict.Kind { return verdict.Throttled }
+
+// VerdictHint is RetryAfter where the server gave one.
+func (e *RetryBudgetExhaustedError) VerdictHint() (time.Duration, bool) {
+	return e.RetryAfter, e.RetryAfter > 0
+}
 
 // DeadlineExceededError says that a wait would have passed the caller's deadline,
 // so it was not begun. errors.Is finds [context.DeadlineExceeded] in it.
@@ -76,6 +84,11 @@ func (e *DeadlineExceededError) VerdictKind() verdict.Kind {
 		return verdict.Transient
 	}
 	return verdict.ClassifyFor(e.Scope.Provider, e.Err)
+}
+
+// VerdictHint is RetryAfter where the wait was known.
+func (e *DeadlineExceededError) VerdictHint() (time.Duration, bool) {
+	return e.RetryAfter, e.RetryAfter > 0
 }
 
 var (

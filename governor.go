@@ -2,11 +2,14 @@ package cloudpace
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cloudpace/cloudpace/verdict"
 )
 
 // Governor decides when each call may go, learns from what came back, and
@@ -25,8 +28,9 @@ type Governor struct {
 	// the configuration changes, never while a call waits.
 	mu        sync.Mutex
 	providers map[string]*provider
-	accounts  map[accountKey]*account
-	services  map[Scope]*service
+	accounts  table[accountKey, *account]
+	services  table[Scope, *service]
+	orphans   map[*lane]struct{}   // of retired providers, with calls in flight
 	folded    map[string]*counters // numbers of forgotten scopes, by provider
 }
 
@@ -53,8 +57,7 @@ func New(cfg Config, opts ...Option) (*Governor, error) {
 	g := &Governor{
 		log:       slog.New(slog.DiscardHandler),
 		providers: map[string]*provider{},
-		accounts:  map[accountKey]*account{},
-		services:  map[Scope]*service{},
+		orphans:   map[*lane]struct{}{},
 		folded:    map[string]*counters{},
 	}
 	g.lanes.init()
@@ -109,7 +112,12 @@ func (g *Governor) Configure(cfg Config) error {
 	g.cfg.Store(&cfg)
 	for name, p := range g.providers {
 		if settings := cfg.Provider(name); was.Enabled != cfg.Enabled || !reflect.DeepEqual(p.settings, settings) {
-			g.retire(p, settings)
+			g.retire(p)
+		}
+	}
+	for key, a := range g.accounts.m { // also of providers that are not in use now
+		if settings := cfg.Provider(key.provider); cfg.Enabled && settings.Enabled {
+			a.slots.Resize(settings.MaxConcurrency)
 		}
 	}
 	return nil
@@ -156,6 +164,11 @@ func (g *Governor) begin(ctx context.Context, now time.Time, scope Scope, o Begi
 	if err := c.admit(ctx, now, true); err != nil {
 		c.done = true
 		c.letGo()
+		var late *DeadlineExceededError
+		if errors.As(err, &late) {
+			c.lose(verdict.Describe(err)) // whoever swallows the error has lost a call
+		}
+		c.parent.noteNested(err)
 		return nil, err
 	}
 	return c, nil

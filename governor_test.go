@@ -2,10 +2,11 @@ package cloudpace_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,76 +60,6 @@ func FuzzParseScope(f *testing.F) {
 		}
 		if again, err := cloudpace.ParseScope(s.String()); err != nil || again != s {
 			t.Errorf("%q → %+v → %q → %+v, %v", text, s, s.String(), again, err)
-		}
-	})
-}
-
-// TestS3_7_AMillionScopes come and go: no memory stays, and no number is lost.
-func TestS3_7_AMillionScopes(t *testing.T) {
-	n := 1_000_000
-	if testing.Short() {
-		n = 50_000
-	}
-	bubble(t, func(t *testing.T, _ func() time.Duration) {
-		g := governor(t, nil)
-		before := heap()
-		for i := range n {
-			s := scope
-			s.Account = strconv.Itoa(i)
-			begin(t, g, s).End(nil)
-			if i%100 == 0 {
-				time.Sleep(100 * time.Millisecond) // the buckets fill up again
-			}
-		}
-		if grew := heap() - before; grew > 32<<20 {
-			t.Errorf("heap grew by %d MiB", grew>>20)
-		}
-		s := g.Snapshot()
-		if len(s.Buckets) > 10_000 || len(s.Bulkheads) > 10_000 {
-			t.Errorf("%d buckets and %d bulkheads remain", len(s.Buckets), len(s.Bulkheads))
-		}
-		if calls := g.Summary(nil).Totals.Calls; calls != n {
-			t.Errorf("%d calls counted, want %d", calls, n)
-		}
-	})
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-// TestS3_7_WhatWasLearnedStays while scopes around it are forgotten.
-func TestS3_7_WhatWasLearnedStays(t *testing.T) {
-	bubble(t, func(t *testing.T, _ func() time.Duration) {
-		g := governor(t, nil)
-		fail(t, g, scope, throttle())
-		for i := range 20_000 {
-			s := scope
-			s.Account = strconv.Itoa(i)
-			begin(t, g, s).End(nil)
-			time.Sleep(time.Millisecond)
-		}
-		if b := bucketOf(t, g, sqs); b.RPS != 10 {
-			t.Errorf("rate %v, want the learned 10", b.RPS)
-		}
-	})
-}
-
-// TestS3_7_ChargedScopesComeAndGo, those charged to themselves included.
-func TestS3_7_ChargedScopesComeAndGo(t *testing.T) {
-	bubble(t, func(t *testing.T, _ func() time.Duration) {
-		g := governor(t, nil)
-		for i := range 20_000 {
-			s, payer := scope, scope
-			s.Account, payer.Account = strconv.Itoa(i), strconv.Itoa(i/2*2)
-			begin(t, g, s, cloudpace.ChargedTo(payer)).End(nil)
-			time.Sleep(time.Millisecond)
-		}
-		if n := len(g.Snapshot().Buckets); n > 10_000 {
-			t.Errorf("%d buckets remain", n)
 		}
 	})
 }
@@ -408,4 +339,63 @@ func ExampleGovernor_Begin() {
 	call.End(nil)
 	fmt.Println("sent")
 	// Output: sent
+}
+
+// TestS9_2_CapsOfProvidersOutOfUse: a cap that changes twice, or while the provider
+// is switched off, is the one in force when it is used again.
+func TestS9_2_CapsOfProvidersOutOfUse(t *testing.T) {
+	g := governor(t, func(p *cloudpace.Provider) { p.MaxConcurrency = 4 })
+	begin(t, g, scope).End(nil)
+	change := func(f func(*cloudpace.Provider)) {
+		t.Helper()
+		cfg := g.Config()
+		p := cfg.Providers["aws"]
+		f(&p)
+		cfg.Providers["aws"] = p
+		if err := g.Configure(cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(n int) {
+		t.Helper()
+		begin(t, g, scope).End(nil)
+		if s := slotsOf(t, g, "111122223333"); s.Slots != n {
+			t.Errorf("%d slots, want %d", s.Slots, n)
+		}
+	}
+	change(func(p *cloudpace.Provider) { p.MaxConcurrency = 8 })
+	change(func(p *cloudpace.Provider) { p.MaxConcurrency = 2 })
+	want(2)
+	change(func(p *cloudpace.Provider) { p.Enabled = false })
+	change(func(p *cloudpace.Provider) { p.MaxConcurrency = 5 })
+	change(func(p *cloudpace.Provider) { p.Enabled = true })
+	want(5)
+}
+
+// TestS8_1_NoLimitInJSON: a rate without limit is null, is not cut, and no line says
+// so.
+func TestS8_1_NoLimitInJSON(t *testing.T) {
+	g := governor(t, func(p *cloudpace.Provider) { p.MaxRPS, p.Burst, p.Services = math.Inf(1), 0, nil })
+	begin(t, g, scope).End(throttle())
+	for what, v := range map[string]any{"snapshot": g.Snapshot(), "summary": g.Summary(nil)} {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if what == "snapshot" && !strings.Contains(string(text), `"rps":null`) {
+			t.Errorf("%s", text)
+		}
+	}
+	for _, line := range g.Summary(nil).Messages {
+		if strings.Contains(line, "slowed") {
+			t.Error(line)
+		}
+	}
+	limited := governor(t, nil)
+	begin(t, limited, scope).End(nil)
+	text, err := json.Marshal(limited.Snapshot().Buckets[0])
+	var back map[string]any
+	if err := errors.Join(err, json.Unmarshal(text, &back)); err != nil || back["max_rps"] != 20.0 || back["level"] != "leaf" {
+		t.Errorf("%s: %v", text, err)
+	}
 }

@@ -35,9 +35,9 @@ type provider struct {
 	retired  atomic.Bool
 
 	// Guarded by Governor.mu.
-	bucket  *bucket.Bucket            // over all accounts, nil when off
-	buckets map[string]*bucket.Bucket // over all leaves of an account, empty when off
-	leaves  map[Scope]*leaf
+	bucket  *bucket.Bucket                // over all accounts, nil when off
+	buckets table[string, *bucket.Bucket] // over all leaves of an account, empty when off
+	leaves  table[Scope, *leaf]
 }
 
 // leaf is where a rate is learned and a circuit opens.
@@ -71,20 +71,10 @@ type lanes struct {
 
 type laneShard struct {
 	mu    sync.RWMutex
-	lanes map[Scope]*lane // by scope as it was written
-	sweep int             // look for scopes to forget at this size
+	lanes table[Scope, *lane] // by scope as it was written
 }
 
-// sweepFrom is the size from which a shard is worth sweeping.
-const sweepFrom = 64
-
-func (ls *lanes) init() {
-	ls.seed = maphash.MakeSeed()
-	for i := range ls.shards {
-		ls.shards[i].lanes = map[Scope]*lane{}
-		ls.shards[i].sweep = sweepFrom
-	}
-}
+func (ls *lanes) init() { ls.seed = maphash.MakeSeed() }
 
 func (ls *lanes) shard(s Scope) *laneShard {
 	return &ls.shards[maphash.Comparable(ls.seed, s)%uint64(len(ls.shards))]
@@ -94,7 +84,7 @@ func (ls *lanes) shard(s Scope) *laneShard {
 func (g *Governor) lane(s Scope) *lane {
 	sh := g.lanes.shard(s)
 	sh.mu.RLock()
-	if l := sh.lanes[s]; l != nil {
+	if l := sh.lanes.get(s); l != nil {
 		l.calls.Add(1)
 		sh.mu.RUnlock()
 		return l
@@ -105,15 +95,12 @@ func (g *Governor) lane(s Scope) *lane {
 	defer g.mu.Unlock()
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	l := sh.lanes[s]
+	l := sh.lanes.get(s)
 	if l == nil {
 		now := time.Now()
-		if len(sh.lanes) >= sh.sweep {
-			g.forgetIdle(sh, now)
-			sh.sweep = max(sweepFrom, 2*len(sh.lanes))
-		}
+		g.forgetIdle(sh, now)
 		l = g.makeLane(s.normal(), now)
-		sh.lanes[s] = l
+		sh.lanes.set(s, l)
 	}
 	l.calls.Add(1)
 	return l
@@ -140,8 +127,6 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 			settings: settings,
 			enabled:  cfg.Enabled && settings.Enabled,
 			budget:   budget.New(settings.RetryBudget),
-			buckets:  map[string]*bucket.Bucket{},
-			leaves:   map[Scope]*leaf{},
 		}
 		if settings.GlobalMaxRPS > 0 {
 			p.bucket = p.sharedBucket(settings.GlobalMaxRPS, settings.GlobalBurst, nil, now)
@@ -152,17 +137,17 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 	l.leaf.lanes++
 
 	key := accountKey{s.Provider, s.Account}
-	l.account = g.accounts[key]
+	l.account = g.accounts.get(key)
 	if l.account == nil {
 		l.account = &account{slots: bulkhead.New(p.settings.MaxConcurrency)}
-		g.accounts[key] = l.account
+		g.accounts.set(key, l.account)
 	}
 	l.account.lanes++
 
-	l.service = g.services[s.service()]
+	l.service = g.services.get(s.service())
 	if l.service == nil {
 		l.service = &service{scope: s.service()}
-		g.services[s.service()] = l.service
+		g.services.set(s.service(), l.service)
 	}
 	l.service.lanes++
 	return l
@@ -174,15 +159,15 @@ func (p *provider) makeLeaf(s Scope, now time.Time) *leaf {
 	if !own {
 		at = s.service()
 	}
-	if l := p.leaves[at]; l != nil {
+	if l := p.leaves.get(at); l != nil {
 		return l
 	}
 	parent := p.bucket
 	if p.settings.AccountMaxRPS > 0 {
-		if p.buckets[s.Account] == nil {
-			p.buckets[s.Account] = p.sharedBucket(p.settings.AccountMaxRPS, p.settings.AccountBurst, p.bucket, now)
+		if parent = p.buckets.get(s.Account); parent == nil {
+			parent = p.sharedBucket(p.settings.AccountMaxRPS, p.settings.AccountBurst, p.bucket, now)
+			p.buckets.set(s.Account, parent)
 		}
-		parent = p.buckets[s.Account]
 	}
 	l := &leaf{
 		scope: at,
@@ -195,7 +180,7 @@ func (p *provider) makeLeaf(s Scope, now time.Time) *leaf {
 		}, parent, now),
 		breaker: breaker.New(p.settings.BreakerThreshold, p.settings.BreakerCooldown),
 	}
-	p.leaves[at] = l
+	p.leaves.set(at, l)
 	return l
 }
 
@@ -205,28 +190,49 @@ func (p *provider) sharedBucket(rate, burst float64, parent *bucket.Bucket, now 
 	return bucket.New(bucket.Options{Rate: lim.rate, Burst: lim.burst, MaxPause: p.settings.MaxPause}, parent, now)
 }
 
-// forgetIdle drops the lanes of a shard that lose nothing by it: no call in
+// looks is how many scopes a newcomer has looked at, to forget those that are
+// idle. It is more than one, so that a crowd that came at once goes too.
+const looks = 8
+
+// forgetIdle drops some lanes of a shard that lose nothing by it: no call in
 // flight, full buckets, nothing learned. g.mu and the shard's lock are held.
 func (g *Governor) forgetIdle(sh *laneShard, now time.Time) {
-	for key, l := range sh.lanes {
+	n := 0
+	for key, l := range sh.lanes.m { // begins anywhere
+		if n++; n > looks {
+			break
+		}
 		if l.calls.Load() != 0 || !l.leaf.breaker.Idle() || !l.leaf.bucket.Idle(now) {
 			continue
 		}
-		shared := l.provider.buckets[l.scope.Account]
-		if shared != nil && !shared.Idle(now) {
+		if shared := l.provider.buckets.get(l.scope.Account); shared != nil && !shared.Idle(now) {
 			continue
 		}
-		delete(sh.lanes, key)
+		sh.lanes.drop(key)
 		if l.leaf.lanes--; l.leaf.lanes == 0 {
-			delete(l.provider.leaves, l.leaf.scope)
+			l.provider.leaves.drop(l.leaf.scope)
 		}
-		if l.account.lanes--; l.account.lanes == 0 && l.account.slots.State().Used == 0 {
-			delete(g.accounts, accountKey{l.scope.Provider, l.scope.Account})
-			delete(l.provider.buckets, l.scope.Account)
+		g.leave(l)
+	}
+	for l := range g.orphans {
+		if l.calls.Load() == 0 {
+			delete(g.orphans, l)
+			g.leave(l)
 		}
-		if l.service.lanes--; l.service.lanes == 0 {
-			g.fold(l.service)
+	}
+}
+
+// leave takes a lane that is gone off its account and its service, and these with
+// it when it was their last.
+func (g *Governor) leave(l *lane) {
+	if l.account.lanes--; l.account.lanes == 0 {
+		g.accounts.drop(accountKey{l.scope.Provider, l.scope.Account})
+		if p := g.providers[l.scope.Provider]; p != nil {
+			p.buckets.drop(l.scope.Account)
 		}
+	}
+	if l.service.lanes--; l.service.lanes == 0 {
+		g.fold(l.service)
 	}
 }
 
@@ -238,34 +244,31 @@ func (g *Governor) fold(s *service) {
 		g.folded[s.scope.Provider] = into
 	}
 	into.add(&s.counters)
-	delete(g.services, s.scope)
+	g.services.drop(s.scope)
 }
 
 // retire takes a provider's lanes and buckets out of use. Those who queue are told
 // to resolve their scope again. g.mu is held.
-func (g *Governor) retire(p *provider, settings Provider) {
+func (g *Governor) retire(p *provider) {
 	delete(g.providers, p.name)
 	p.retired.Store(true)
 	for i := range g.lanes.shards {
 		sh := &g.lanes.shards[i]
 		sh.mu.Lock()
-		for key, l := range sh.lanes {
-			if l.provider == p {
-				delete(sh.lanes, key)
-				if l.calls.Load() == 0 { // else its calls still count there
-					l.account.lanes--
-					l.service.lanes--
-				}
+		for key, l := range sh.lanes.m {
+			if l.provider != p {
+				continue
+			}
+			sh.lanes.drop(key)
+			if l.calls.Load() == 0 {
+				g.leave(l)
+			} else {
+				g.orphans[l] = struct{}{} // its calls still count, and hold slots
 			}
 		}
 		sh.mu.Unlock()
 	}
-	for _, l := range p.leaves {
+	for _, l := range p.leaves.m {
 		l.bucket.Retire()
-	}
-	for key, a := range g.accounts {
-		if key.provider == p.name && settings.Enabled {
-			a.slots.Resize(settings.MaxConcurrency)
-		}
 	}
 }

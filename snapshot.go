@@ -1,6 +1,8 @@
 package cloudpace
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +21,7 @@ type Snapshot struct {
 	Bulkheads []BulkheadState `json:"bulkheads"`
 }
 
-// BucketState is one token bucket.
+// BucketState is one token bucket. What has no limit is +Inf, and null in JSON.
 type BucketState struct {
 	Scope         string  `json:"scope"`
 	Level         string  `json:"level"`          // "leaf", "account" or "provider"
@@ -33,6 +35,26 @@ type BucketState struct {
 
 	service string // the text of the service scope
 	slowed  bool   // throttles hold the rate down, or the bucket is paused
+}
+
+// MarshalJSON writes null for +Inf, which JSON does not have.
+func (b BucketState) MarshalJSON() ([]byte, error) {
+	type fields BucketState // without this method
+	return json.Marshal(struct {
+		fields
+		RPS       *float64 `json:"rps"`
+		MaxRPS    *float64 `json:"max_rps"`
+		LowestRPS *float64 `json:"lowest_rps"`
+		Burst     *float64 `json:"burst"`
+		Tokens    *float64 `json:"tokens"`
+	}{fields(b), finite(b.RPS), finite(b.MaxRPS), finite(b.LowestRPS), finite(b.Burst), finite(b.Tokens)})
+}
+
+func finite(f float64) *float64 {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil
+	}
+	return &f
 }
 
 // BreakerState is one circuit breaker.
@@ -76,15 +98,15 @@ func (g *Governor) Snapshot() Snapshot {
 		if p.bucket != nil {
 			s.Buckets = append(s.Buckets, bucketState(Scope{Provider: name}, "provider", p.bucket, now))
 		}
-		for account, b := range p.buckets {
+		for account, b := range p.buckets.m {
 			s.Buckets = append(s.Buckets, bucketState(Scope{Provider: name, Account: account}, "account", b, now))
 		}
-		for scope, l := range p.leaves {
+		for scope, l := range p.leaves.m {
 			s.Buckets = append(s.Buckets, bucketState(scope, "leaf", l.bucket, now))
 			s.Breakers = append(s.Breakers, breakerState(scope, l.breaker, now))
 		}
 	}
-	for key, a := range g.accounts {
+	for key, a := range g.accounts.m {
 		st := a.slots.State()
 		s.Bulkheads = append(s.Bulkheads, BulkheadState{key.provider, escapeAccount(key.account), st.Cap, st.Used, st.Waiting})
 	}

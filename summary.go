@@ -24,7 +24,7 @@ type ScopeSummary struct {
 	Scope string `json:"scope"`
 	Totals
 	LongestWaitSeconds float64 `json:"longest_wait_seconds"`
-	RPS                float64 `json:"rps,omitempty"`        // now, of the slowest of its buckets; 0 when all are forgotten
+	RPS                float64 `json:"rps,omitempty"`        // now, of the slowest of its buckets; 0 when all are forgotten, or none has a limit
 	LowestRPS          float64 `json:"lowest_rps,omitempty"` // that a throttle cut to; 0 when none did
 	LastError          string  `json:"last_error,omitempty"`
 
@@ -97,8 +97,8 @@ func (g *Governor) numbers(s *Stats) (map[Scope]*counters, Totals) {
 	for _, n := range g.folded {
 		folded.add(n.totals())
 	}
-	all := make(map[Scope]*counters, len(g.services))
-	for scope, svc := range g.services {
+	all := make(map[Scope]*counters, len(g.services.m))
+	for scope, svc := range g.services.m {
 		all[scope] = &svc.counters
 	}
 	return all, folded
@@ -178,7 +178,7 @@ func lowestRates(buckets []BucketState) map[string]float64 {
 		if b.Level != "leaf" {
 			continue
 		}
-		if r, ok := rates[b.service]; !ok || b.RPS < r {
+		if r, ok := rates[b.service]; !math.IsInf(b.RPS, 1) && (!ok || b.RPS < r) {
 			rates[b.service] = b.RPS
 		}
 	}

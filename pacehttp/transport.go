@@ -120,17 +120,9 @@ func (e *exchange) run() (*http.Response, error) {
 		if err == nil {
 			err = e.read(resp)
 		}
-		if stop := e.next(n, err); stop != nil {
+		again, stop := e.next(n, err)
+		if stop != nil {
 			return e.end(resp, err, stop)
-		}
-		again, broken := httpbody.Rewind(e.call.Context(), e.req)
-		if broken != nil {
-			// The attempt is admitted and will not be made: the call is dropped, not
-			// ended with an outcome of the service.
-			if resp != nil {
-				return resp, nil
-			}
-			return nil, fmt.Errorf("pacehttp: %w, after: %w", broken, err)
 		}
 		attempt = again
 		httpbody.Drop(resp, peeked)
@@ -145,29 +137,38 @@ func (e *exchange) read(resp *http.Response) error {
 	}
 }
 
-// next waits for leave to send again after attempt n failed with err. It returns
-// why there is no other attempt.
-func (e *exchange) next(n int, err error) (stop error) {
+// next waits for leave to send again after attempt n failed with err, and gives
+// the request to send. It returns why there is no other attempt.
+func (e *exchange) next(n int, err error) (again *http.Request, stop error) {
 	kind := e.call.Failed(err)
 	if kind != verdict.Throttled && kind != verdict.Transient {
-		return err
+		return nil, err
 	}
 	result := verdict.Examine(e.scope.Provider, err)
 	if !safe(e.req.Method) && !result.Unprocessed || !httpbody.CanRewind(e.req) || n > e.settings.MaxRetries {
-		return err
+		return nil, err
 	}
 	e.slept = backoff.Next(backoff.Base, e.settings.MaxBackoff, e.slept)
 	wait := max(e.slept, result.Hint)
 	if time.Until(e.deadline) < wait {
-		return &cloudpace.DeadlineExceededError{Scope: e.scope, RetryAfter: wait, Err: err}
+		return nil, &cloudpace.DeadlineExceededError{Scope: e.scope, RetryAfter: wait, Err: err}
 	}
 	if stop := e.call.Retry(); stop != nil {
-		return stop
+		return nil, stop
 	}
 	if ended := backoff.Rest(e.req.Context(), wait); ended != nil {
-		return fmt.Errorf("cloudpace: %s: %w while waiting to repeat after: %w", e.scope, ended, err)
+		return nil, fmt.Errorf("cloudpace: %s: %w while waiting to repeat after: %w", e.scope, ended, err)
 	}
-	return e.call.Next(e.req.Context())
+	// Before the admission: what cannot be sent must not take a token.
+	again, broken := httpbody.Rewind(e.call.Context(), e.req)
+	if broken != nil {
+		return nil, fmt.Errorf("pacehttp: %w, after: %w", broken, err)
+	}
+	if stop := e.call.Next(e.req.Context()); stop != nil {
+		httpbody.Close(again)
+		return nil, stop
+	}
+	return again, nil
 }
 
 // end gives the caller what there is: the answer if there is one, else the error

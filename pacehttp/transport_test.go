@@ -105,6 +105,9 @@ func TestS7_6BodiesAreRewound(t *testing.T) {
 			if first.err == nil && (err != nil || resp.StatusCode != 429) || first.err != nil && (!errors.Is(err, gone) || !errors.Is(err, first.err)) {
 				t.Error(resp, err)
 			}
+			if n := g.Summary(nil).Totals; n.Calls != 1 || n.Retries != 0 || n.GaveUp != count(first.err == nil) {
+				t.Errorf("%+v, want one call, not repeated", n)
+			}
 			free, err := g.Begin(t.Context(), cloudpace.Scope{Provider: "http", Account: "example.com", Service: "web"})
 			if err != nil {
 				t.Fatal(err)
@@ -113,6 +116,39 @@ func TestS7_6BodiesAreRewound(t *testing.T) {
 		})
 	}
 }
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// The deadline of the whole is not the attempt's context: a base that derives its
+// own limit from that still gets it.
+func TestS7_3AnAttemptKeepsItsOwnTimeouts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := governor(t, func(p *cloudpace.Provider) { p.MaxPause = time.Hour })
+		s := script(again(429, "880"), answer{status: 200})
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			if len(s.sent()) == 0 {
+				return s.RoundTrip(req)
+			}
+			ctx, cancel := context.WithTimeout(req.Context(), 30*time.Second)
+			defer cancel()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		_, err := pacehttp.NewTransport(base, nil, pacehttp.WithGovernor(g)).RoundTrip(request(t, "GET", ""))
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(s.start) > 920*time.Second {
+			t.Error(err, time.Since(s.start))
+		}
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 func TestS6_3AnOpenCircuitSendsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {

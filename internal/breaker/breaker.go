@@ -76,18 +76,8 @@ func New(threshold int, cooldown time.Duration) *Breaker {
 	return b
 }
 
-// Check tells whether a call would be let through, without taking the leave to
-// probe. If not, wait is how long until the next call may try, and cause the
-// failure that opened the circuit.
-func (b *Breaker) Check(now time.Time) (ok bool, wait time.Duration, cause error) {
-	if b.calm.Load() != 0 {
-		return true, 0, nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.check(now)
-}
-
+// check tells whether a call would be let through. If not, wait is how long until
+// the next call may try, and cause the failure that opened the circuit.
 func (b *Breaker) check(now time.Time) (ok bool, wait time.Duration, cause error) {
 	if !b.open {
 		return true, 0, nil

@@ -74,7 +74,7 @@ func TestS6_3_OpenRefuses(t *testing.T) {
 		t.Error("those who queue were not told")
 	}
 	refused(t, b, at(10), 50*time.Second)
-	if ok, wait, _ := b.Check(at(59)); ok || wait != time.Second {
+	if ok, wait, _ := b.Holds(at(59), Ticket{}); ok || wait != time.Second {
 		t.Errorf("check: %v, %s", ok, wait)
 	}
 }
@@ -83,7 +83,7 @@ func TestS6_3_OpenRefuses(t *testing.T) {
 func TestS6_4_OneTry(t *testing.T) {
 	b := opened(t)
 	for range 3 {
-		if ok, _, _ := b.Check(at(60)); !ok {
+		if ok, _, _ := b.Holds(at(60), Ticket{}); !ok {
 			t.Fatal("a look took the lease")
 		}
 		b.State(at(60))
@@ -203,7 +203,7 @@ func TestAtMostOneProbe(t *testing.T) {
 func TestTheCalmPathAllocatesNothing(t *testing.T) {
 	b := New(5, time.Minute)
 	if n := testing.AllocsPerRun(100, func() {
-		_, _, _ = b.Check(t0)
+		_, _, _ = b.Holds(t0, Ticket{})
 		ticket, _, _, _ := b.Enter(t0, Ticket{})
 		b.Report(t0, ticket, Success, nil)
 	}); n != 0 {
@@ -215,7 +215,7 @@ func BenchmarkCalm(b *testing.B) {
 	br := New(5, time.Minute)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _, _ = br.Check(t0)
+		_, _, _ = br.Holds(t0, Ticket{})
 		ticket, _, _, _ := br.Enter(t0, Ticket{})
 		br.Report(t0, ticket, Success, nil)
 	}

@@ -32,7 +32,7 @@ func (b *Bucket) Throttled(now time.Time, hint time.Duration) (rate float64, cut
 	if now.After(b.law.throttled) {
 		b.law.throttled = now
 	}
-	if b.opt.Adaptive && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow) {
+	if b.opt.Adaptive && !math.IsInf(b.rate, 1) && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow) {
 		b.law.cut = now
 		b.setRate(math.Max(b.opt.MinRate, b.rate*cutFactor))
 		cut = true
