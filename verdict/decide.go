@@ -130,6 +130,9 @@ func (ev *evidence) byAllowedMessage(r *Result) bool {
 		return false
 	}
 	_, known := providers[ev.provider]
+	if _, ok := ev.statusName(); ok {
+		known = false
+	}
 	for _, p := range ev.tables() {
 		for _, m := range p.messages {
 			if !strings.Contains(text, m.words) {

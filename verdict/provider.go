@@ -13,7 +13,7 @@ type provider struct {
 	codes    map[string]rule // the keys as documented; looked up folded
 	messages []messageRule   // texts that decide under a code that says nothing
 	// names are codes that name a status which is fatal. With an HTTP status they
-	// say nothing; without one they are the status, and no word is asked.
+	// say no more than it does; without one they are the status, and no word is asked.
 	names    []string
 	statuses map[int]func(*evidence) (Kind, string)
 	// read finds code, message and details in header and body.
@@ -40,7 +40,7 @@ type rule struct {
 // messageRule is a text that decides under a code that says nothing by itself.
 // Such texts are allow-listed one by one: wording changes, codes do not.
 type messageRule struct {
-	code  string // empty: under any code that is not in the table
+	code  string // empty: under any code that is not in the table and names no status
 	words string // in lower case
 	kind  Kind
 	why   string
