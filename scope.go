@@ -25,7 +25,8 @@ type Scope struct {
 //	aws/111122223333/us-east-1/ec2/DescribeSubnets
 //
 // A "/" or "%" inside a part is written as %2F or %25, except the slash of the
-// account forms projects/ID, organizations/ID and folders/ID. The operation is
+// account forms projects/ID, organizations/ID and folders/ID; their ID is never
+// missing, so a "*" in its place is a "*". The operation is
 // all that follows the service and is written as it is. [ParseScope] reads the
 // text back.
 func (s Scope) String() string {
@@ -60,7 +61,8 @@ func ParseScope(text string) (Scope, error) {
 			if !ok {
 				return Scope{}, badScope(text, "")
 			}
-			id, err := unescapePart(account)
+			// Here "*" is an id like any other: what is missing has no root either.
+			id, err := unescapeText(account)
 			if err != nil {
 				return Scope{}, badScope(text, err.Error())
 			}
@@ -156,10 +158,14 @@ func escapeText(part string) string {
 	return partEscaper.Replace(part)
 }
 
+// unescapePart reads "*" as missing, and %2A with it: a field that is "*" means the
+// same as an empty one.
 func unescapePart(part string) (string, error) {
-	if part == "*" {
-		return "", nil
-	}
+	part, err := unescapeText(part)
+	return plain(part), err
+}
+
+func unescapeText(part string) (string, error) {
 	if !strings.Contains(part, "%") {
 		return part, nil
 	}

@@ -41,7 +41,8 @@ func (e *ConfigError) Error() string {
 // What the zero value means is part of the check. A burst of 0 is twice the
 // rate, an account or global rate of 0 is none, an empty Controller or Ceiling
 // and a zero in DatabricksRetry are the default. A rate may be +Inf, which is no
-// limit. In a Config or Provider that is not enabled, a zero counts as not set, so
+// limit. An account or global burst without its rate is valid and limits nothing,
+// so that setting the rate to 0 is enough to take a limit away. In a Config or Provider that is not enabled, a zero counts as not set, so
 // that the zero Config is valid; what is set there must still be in range.
 func (c Config) Validate() error {
 	v := validation{lenient: !c.Enabled}

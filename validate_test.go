@@ -35,6 +35,11 @@ func TestS9_4BuiltInSettingsAreValid(t *testing.T) {
 			p.Controller, p.Ceiling = "", ""
 			p.Services["x"] = Service{MaxRPS: 1}
 		}),
+		"a limit taken away, its burst left": with(func(c *Config) {
+			p := c.Providers["azure"]
+			p.AccountMaxRPS, p.GlobalBurst = 0, 5
+			c.Providers["azure"] = p
+		}),
 		"no limit":     withAWS(func(p *Provider) { p.MaxRPS = math.Inf(1) }),
 		"tiny rate":    withAWS(func(p *Provider) { p.MaxRPS, p.MinRPS = 1e-300, 1e-300 }),
 		"outer bounds": withAWS(func(p *Provider) { p.MaxConcurrency, p.MaxPause, p.RetryBudget = 1024, time.Hour, 1_000_000 }),

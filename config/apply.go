@@ -134,6 +134,10 @@ func (r *reader) provider(cfg *cloudpace.Config, f *field) {
 		if set[b.rate] && !set[b.burst] && b.from > 0 {
 			*b.into = 2 * b.from
 		}
+		// A rate or burst that was refused is a fault already.
+		if v, ok := r.values[join(path, b.burst)]; ok && !set[b.rate] && b.from == 0 {
+			r.warn(v.at, join(path, b.burst), "no effect without "+b.rate+", ignored")
+		}
 	}
 	if !set["min_rps"] && p.MaxRPS > 0 {
 		p.MinRPS = math.Min(p.MinRPS, p.MaxRPS)

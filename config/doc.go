@@ -31,7 +31,9 @@
 // left out, or has nothing after its colon, keeps what is built in, with these
 // rules:
 //
-//   - A rate set without its burst gets twice the rate as burst.
+//   - A rate set without its burst gets twice the rate as burst. A burst without
+//     a rate limits nothing: account_burst needs account_max_rps, unless that is
+//     built in (azure), and global_burst needs global_max_rps.
 //   - min_rps left out is lowered to max_rps where it would lie above it.
 //   - An entry under services replaces the built-in one as a whole, so it must
 //     have max_rps; only per_operation is kept unless it is given. Where the
@@ -63,7 +65,8 @@
 //
 // # Faults
 //
-// A key that nobody knows is ignored with a [Warning]. A value of the wrong
+// A key that nobody knows is ignored with a [Warning], and so is a burst whose rate
+// is not set. A value of the wrong
 // type or out of range, a key written twice and more than one document are
 // errors, all reported at once. Each is, or wraps, a [*cloudpace.ConfigError]
 // unless the text is no YAML. With an error the Config is not usable.

@@ -71,6 +71,9 @@ func flow(section, key, value string) string {
 		parts = append(parts[:3], strings.Join(parts[3:], "."))
 	}
 	text := fmt.Sprintf("{%s: %s}", key, value)
+	if level, ok := strings.CutSuffix(key, "_burst"); ok {
+		text = fmt.Sprintf("{%s_max_rps: 1, %s: %s}", level, key, value) // it needs its rate
+	}
 	if len(parts) == 4 && key != "max_rps" {
 		text = fmt.Sprintf("{max_rps: 1, %s: %s}", key, value)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,6 +188,56 @@ func TestOtherProvidersStartFromTheGeneralDefaults(t *testing.T) {
 	want.MaxRetries = 3
 	if got := cfg.Providers["github"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// A burst whose rate is nowhere set limits nothing. Whoever wrote it meant a limit.
+func TestS9_4BurstWithoutItsRateIsWarnedAbout(t *testing.T) {
+	yaml := filepath.Join(t.TempDir(), "cloudpace.yaml")
+	for _, c := range []struct {
+		text     string
+		settings []Setting
+		want     []string
+	}{
+		{"ratelimit: {aws: {account_burst: 10}}", nil, []string{":1: ratelimit.aws.account_burst: no effect without account_max_rps, ignored"}},
+		{"ratelimit:\n  gcp:\n    global_burst: 10\n    account_burst: 5\n", nil,
+			[]string{
+				":3: ratelimit.gcp.global_burst: no effect without global_max_rps, ignored",
+				":4: ratelimit.gcp.account_burst: no effect without account_max_rps, ignored",
+			}},
+		{"ratelimit: {github: {global_burst: 10}}", nil, []string{":1: ratelimit.github.global_burst: no effect without global_max_rps, ignored"}},
+		{"ratelimit: {aws: {account_burst: 10, account_max_rps: }}", nil, []string{":1: ratelimit.aws.account_burst: no effect without account_max_rps, ignored"}},
+		{"ratelimit: {aws: {account_burst: 5}}", []Setting{{Path: "ratelimit.aws.account_burst", Value: "10", Source: "X"}},
+			[]string{"X: ratelimit.aws.account_burst: no effect without account_max_rps, ignored"}},
+		{"ratelimit: {aws: {account_burst: 10}}", []Setting{{Path: "ratelimit.aws.account_max_rps", Value: "5", Source: "X"}}, nil},
+		{"ratelimit: {aws: {account_burst: 10, account_max_rps: 5, global_max_rps: 9}}", nil, nil},
+		{"ratelimit: {azure: {account_burst: 10}}", nil, nil}, // its rate is built in
+		{"ratelimit: {azure: {global_burst: 10}}", nil, []string{":1: ratelimit.azure.global_burst: no effect without global_max_rps, ignored"}},
+		{"ratelimit: {aws: {burst: 10}}", nil, nil},
+	} {
+		if err := os.WriteFile(yaml, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg, warnings, err := Read(yaml, c.settings...)
+		var got []string
+		for _, w := range warnings {
+			got = append(got, strings.ReplaceAll(w.String(), yaml, ""))
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, %v, want %q", c.text, got, err, c.want)
+		}
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("%s: %v", c.text, err)
+		}
+	}
+	// One fault is enough, and a burst out of range stays one.
+	for _, text := range []string{"ratelimit: {aws: {account_max_rps: x, account_burst: 10}}", "ratelimit: {aws: {account_max_rps: 0, account_burst: 10}}", "ratelimit: {aws: {account_burst: x}}"} {
+		if _, warnings, err := Parse([]byte(text)); err == nil || len(warnings) > 0 {
+			t.Errorf("%s: %v, %v", text, warnings, err)
+		}
+	}
+	if _, _, err := Parse([]byte("ratelimit: {aws: {account_burst: -1}}")); err == nil {
+		t.Error("a burst below zero is accepted")
 	}
 }
 

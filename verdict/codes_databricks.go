@@ -11,6 +11,8 @@ var databricks = provider{
 		"ERROR_STATUS":          {kind: Fatal, why: "the application's answer"},
 		"INVALID_HANDLE_STATUS": {kind: Fatal, why: "the application's answer"},
 	},
+	names: []string{"INVALID_PARAMETER_VALUE", "UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND", "ENDPOINT_NOT_FOUND",
+		"RESOURCE_DOES_NOT_EXIST", "ALREADY_EXISTS", "RESOURCE_ALREADY_EXISTS", "RESOURCE_CONFLICT", "NOT_IMPLEMENTED"},
 	messages: []messageRule{
 		{"", "has not been initialized", Transient, "a warehouse that is starting"},
 	},

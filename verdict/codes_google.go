@@ -3,17 +3,15 @@ package verdict
 import "strings"
 
 // google: the gRPC status codes (google.rpc.Code), the reasons of REST errors
-// ("Standard error responses", domain usageLimits) and of google.rpc.ErrorInfo. The
-// gRPC codes that mean a fatal error are here too, since with gRPC there is no
-// status that could decide after them.
+// ("Standard error responses", domain usageLimits) and of google.rpc.ErrorInfo.
 var google = provider{
 	codes: map[string]rule{
-		"RESOURCE_EXHAUSTED": {kind: Throttled, when: googleExhausted},
+		"RESOURCE_EXHAUSTED": {kind: Throttled, when: googleExhausted, rpc: true},
 		// The server may have begun to run a request before it became unavailable.
-		"UNAVAILABLE":       {kind: Throttled, when: googleUnavailable, mayHaveRun: true},
-		"DEADLINE_EXCEEDED": {kind: Transient},
-		"INTERNAL":          {kind: Transient},
-		"CANCELLED":         {kind: Canceled, when: googleCancelled},
+		"UNAVAILABLE":       {kind: Throttled, when: googleUnavailable, mayHaveRun: true, rpc: true},
+		"DEADLINE_EXCEEDED": {kind: Transient, rpc: true},
+		"INTERNAL":          {kind: Transient, rpc: true},
+		"CANCELLED":         {kind: Canceled, when: googleCancelled, rpc: true},
 
 		"rateLimitExceeded":               {kind: Throttled, when: googleRate},
 		"userRateLimitExceeded":           {kind: Throttled, when: googleRate},
@@ -28,9 +26,13 @@ var google = provider{
 		"forbidden":                       {kind: Fatal, when: googleDenied},
 		"insufficientPermissions":         {kind: Fatal, when: googleDenied},
 		"IAM_PERMISSION_DENIED":           {kind: Fatal, when: googleDenied},
-		"PERMISSION_DENIED":               {kind: Fatal, when: googleDenied},
+		"PERMISSION_DENIED":               {kind: Fatal, when: googleDenied, rpc: true},
 		"ACCESS_TOKEN_SCOPE_INSUFFICIENT": {kind: Fatal, when: googleDenied},
 	},
+	// The other names of google.rpc.Code. UNKNOWN is none of them: it is what a
+	// library says of an error that has no status.
+	names: []string{"INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
+		"UNIMPLEMENTED", "DATA_LOSS", "UNAUTHENTICATED"},
 	read: readGoogle,
 }
 
@@ -42,6 +44,10 @@ type googleError struct {
 	metric   string   // ErrorInfo: quota_metric
 	delays   []any    // RetryInfo.retryDelay
 	texts    []string // what the details say in words, in lower case
+	status   int      // the HTTP status in the body of an answer that has none itself
+
+	said   bool // the error names gcp as its provider
+	spoken bool // the names and numbers of google.rpc.Code count
 }
 
 // exhaustedForLong tells what more a quota error says: a daily quota, or a message
@@ -148,17 +154,9 @@ func readGoogle(ev *evidence) {
 	if ev.doc.form != jsonForm {
 		return
 	}
-	top := ev.doc.json
-	if items := list(top); len(items) > 0 {
-		top = items[0]
-	}
-	body := object(top)
-	e := object(body["error"])
+	e := ev.googleBody()
 	if e == nil {
-		if !rpcStatus(body) || ev.status >= 200 && ev.status < 300 {
-			return
-		}
-		e = body
+		return
 	}
 	var reasons []string
 	for _, d := range list(e["details"]) {
@@ -179,10 +177,76 @@ func readGoogle(ev *evidence) {
 	}
 	ev.codes = append(known, ev.codes...)
 	ev.addCode(text(e, "status"))
-	if name := rpcCode(e["code"]); name != "" {
+	if name := rpcCode(e["code"]); name != "" && ev.google.spoken {
 		ev.addCode(name)
 	}
+	if ev.google.spoken || ev.provider == "" {
+		ev.google.status = httpStatus(e["code"])
+	}
 	ev.addMessage(text(e, "message"))
+}
+
+// googleBody is the object of a body that has the parts of a google.rpc.Status, if
+// there is one.
+func (ev *evidence) googleBody() map[string]any {
+	top := ev.doc.json
+	if items := list(top); len(items) > 0 {
+		top = items[0]
+	}
+	body := object(top)
+	if e := object(body["error"]); e != nil {
+		return e
+	}
+	if !rpcStatus(body) || ev.status >= 200 && ev.status < 300 {
+		return nil
+	}
+	return body
+}
+
+// speaksGRPC tells whether the names and numbers of google.rpc.Code mean here what
+// they mean to Google. Other APIs have a "code":14 and an "error":"internal" of
+// their own, so for a provider beyond the four something must show it: details with
+// a type, the headers of gRPC, an envelope that only Google or a gRPC gateway
+// makes. An error that names no provider needs less.
+func (ev *evidence) speaksGRPC() bool {
+	if _, known := providers[ev.provider]; known {
+		return ev.provider == "gcp"
+	}
+	if ev.google.said || len(values(ev.header, "grpc-status")) > 0 ||
+		strings.HasPrefix(strings.ToLower(value(ev.header, "Content-Type")), "application/grpc") {
+		return true
+	}
+	nobody := ev.provider == ""
+	if nobody && ev.status == 0 && rpcHTTP[ev.code()] != 0 {
+		return true
+	}
+	e := ev.googleBody()
+	if e == nil {
+		return false
+	}
+	details, gateway := e["details"].([]any)
+	for _, d := range details {
+		kind := text(object(d), "@type")
+		if strings.Contains(kind, "type.googleapis.com/") || strings.HasPrefix(kind, "google.rpc.") {
+			return true
+		}
+		gateway = false
+	}
+	name, number := text(e, "status"), rpcCode(e["code"])
+	if want := rpcHTTP[name]; want != 0 && (httpStatus(e["code"]) == want || nobody && (ev.status == 0 || ev.status == want)) {
+		return true
+	}
+	if number == "" {
+		return false
+	}
+	agrees := ev.status == 0 || ev.status == rpcHTTP[number]
+	if gateway {
+		return agrees || nobody
+	}
+	// google.longrunning.Operation reports a failure in a success.
+	body := object(ev.doc.json)
+	done, _ := body["done"].(bool)
+	return done && text(body, "name") != "" || nobody && agrees
 }
 
 // detail takes one element of details. Types are known by the end of their URL.
@@ -245,4 +309,19 @@ func rpcCode(v any) string {
 		return ""
 	}
 	return rpcCodes[int(n)]
+}
+
+// rpcHTTP is the HTTP status that Google gives for each name (google/rpc/code.proto).
+var rpcHTTP = map[string]int{"CANCELLED": 499, "UNKNOWN": 500, "INVALID_ARGUMENT": 400, "DEADLINE_EXCEEDED": 504, "NOT_FOUND": 404,
+	"ALREADY_EXISTS": 409, "PERMISSION_DENIED": 403, "RESOURCE_EXHAUSTED": 429, "FAILED_PRECONDITION": 400, "ABORTED": 409,
+	"OUT_OF_RANGE": 400, "UNIMPLEMENTED": 501, "INTERNAL": 500, "UNAVAILABLE": 503, "DATA_LOSS": 500, "UNAUTHENTICATED": 401}
+
+// httpStatus reads the HTTP status of an error that Google's REST APIs repeat in
+// the body.
+func httpStatus(v any) int {
+	n, ok := v.(float64)
+	if !ok || n < 400 || n > 599 || n != float64(int(n)) {
+		return 0
+	}
+	return int(n)
 }

@@ -166,6 +166,40 @@ func TestS14_Databricks503(t *testing.T) {
 	}
 }
 
+// Databricks' codes are names of statuses too, and reach us where a proxy has lost the
+// number. They decide before any words, those of a starting warehouse included.
+func TestS2_2_DatabricksStatusBeforeWords(t *testing.T) {
+	for status, codes := range map[int]string{
+		400: "INVALID_PARAMETER_VALUE", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED",
+		404: "NOT_FOUND ENDPOINT_NOT_FOUND RESOURCE_DOES_NOT_EXIST", 409: "ALREADY_EXISTS RESOURCE_ALREADY_EXISTS RESOURCE_CONFLICT", 501: "NOT_IMPLEMENTED",
+	} {
+		for code := range strings.FieldsSeq(codes) {
+			for _, message := range []string{"Invalid value for throttlingPolicy", "Rate exceeded", "The catalog has not been initialized"} {
+				for _, status := range []int{0, status} {
+					r := Examine("databricks", &ResponseError{StatusCode: status, Body: []byte(`{"error_code":"` + code + `","message":"` + message + `"}`)})
+					if r.Kind != Fatal || r.Code != code || !r.Answered {
+						t.Errorf("%d %s %q: %+v", status, code, message, r)
+					}
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		name string
+		err  *ResponseError
+		want Kind
+	}{
+		{"a status says more than its name", &ResponseError{StatusCode: 429, Code: "PERMISSION_DENIED"}, Throttled},
+		{"a code nobody knows", &ResponseError{Code: "SOMETHING_NEW", Message: "Rate exceeded"}, Throttled},
+		{"a warehouse that starts, under such a code", &ResponseError{StatusCode: 400, Code: "SOMETHING_NEW", Message: "Cluster 1 has not been initialized"}, Transient},
+		{"a warehouse that starts, without a status", &ResponseError{Message: "Cluster 1 has not been initialized"}, Transient},
+	} {
+		if r := Examine("databricks", c.err); r.Kind != c.want {
+			t.Errorf("%s: %v (%s), want %v", c.name, r.Kind, r.Reason, c.want)
+		}
+	}
+}
+
 func TestUnknownProviderTableHasNoContradictions(t *testing.T) {
 	for code := range unknown {
 		kinds := map[Kind]bool{}

@@ -14,6 +14,7 @@ func (ev *evidence) read() {
 		return
 	}
 	ev.doc = parseDocument(ev.header, ev.body)
+	ev.google.spoken = ev.speaksGRPC()
 	for _, p := range ev.tables() {
 		p.read(ev)
 	}
@@ -81,6 +82,7 @@ func (ev *evidence) judge(r *Result) {
 		// A log-in page or a proxy's page where an API answers: the request may never
 		// have got there.
 		r.Kind, r.Answered, r.Reason = Fatal, false, "protocol: an HTML page with status "+strconv.Itoa(ev.status)+" where an API answers"
+	case ev.byStatusName(r):
 	case ev.net.set:
 		r.Kind, r.Reason = ev.net.kind, ev.net.why
 	case ev.status != 0:
@@ -128,6 +130,9 @@ func (ev *evidence) byAllowedMessage(r *Result) bool {
 		return false
 	}
 	_, known := providers[ev.provider]
+	if _, ok := ev.statusName(); ok {
+		known = false
+	}
 	for _, p := range ev.tables() {
 		for _, m := range p.messages {
 			if !strings.Contains(text, m.words) {
@@ -194,6 +199,24 @@ func (ev *evidence) byStatus(r *Result) {
 	}
 	r.Kind = statusKind(ev.status)
 	r.Reason = join(status, ev.code())
+}
+
+// byStatusName: without HTTP the status is a name, or a number in the body of an
+// answer whose own status was lost. Around a failure of the connection the name was
+// made on this side, and that failure decides.
+func (ev *evidence) byStatusName(r *Result) bool {
+	if ev.status != 0 || ev.net.is {
+		return false
+	}
+	if name, ok := ev.statusName(); ok {
+		r.Kind, r.Code, r.Reason = Fatal, name, "status "+name
+		return true
+	}
+	if n := ev.google.status; n != 0 {
+		r.Kind, r.Answered, r.Reason = statusKind(n), !ev.local, join("status "+strconv.Itoa(n)+" in the body", ev.code())
+		return true
+	}
+	return false
 }
 
 // statusKind is the meaning of a status of 400 and above that no code overrides

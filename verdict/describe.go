@@ -11,14 +11,18 @@ import (
 // label stands in front of the text of every throttle.
 const label = "throttled: "
 
-// Describe gives the text of err with "throttled: " in front when err is a
-// throttle, once, however often it was described and wrapped before. Credentials
+// Describe gives the text of err with "throttled: " in front when [Classify] calls it
+// a throttle, once, however often it was described and wrapped before. Credentials
 // that stand in the text are replaced. Describe(nil) is "".
-func Describe(err error) string {
+func Describe(err error) string { return DescribeFor("", err) }
+
+// DescribeFor is Describe with the codes of the named provider, as [ClassifyFor] is
+// Classify: its label agrees with ClassifyFor's kind.
+func DescribeFor(provider string, err error) string {
 	if err == nil {
 		return ""
 	}
-	r := Examine("", err)
+	r := Examine(provider, err)
 	text := scrub(safeText(err))
 	if r.Kind != Throttled {
 		return text

@@ -36,6 +36,47 @@ func TestS2_8_Describe(t *testing.T) {
 	}
 }
 
+// codeAndStatus has the plain methods by which errors of an SDK are known, which
+// name no provider.
+type codeAndStatus struct {
+	code   string
+	status int
+}
+
+func (e codeAndStatus) Error() string       { return e.code }
+func (e codeAndStatus) ErrorCode() string   { return e.code }
+func (e codeAndStatus) HTTPStatusCode() int { return e.status }
+
+// The text says throttled exactly where ClassifyFor does.
+func TestS2_8_DescribeForAProvider(t *testing.T) {
+	for _, err := range []error{
+		nil, codeAndStatus{"ServiceUnavailable", 503}, codeAndStatus{"ProvisionedThroughputExceededException", 400},
+		codeAndStatus{"RESOURCE_EXHAUSTED", 400}, codeAndStatus{"UNAVAILABLE", 400}, codeAndStatus{"TEMPORARILY_UNAVAILABLE", 429},
+		codeAndStatus{"RetryableErrorDueToAnotherOperation", 429}, &ResponseError{StatusCode: 503}, &ownError{kind: Throttled},
+		fmt.Errorf("list: %w", codeAndStatus{"ServiceUnavailable", 503}), errors.Join(io.EOF, codeAndStatus{"ServiceUnavailable", 503}),
+	} {
+		if Describe(err) != DescribeFor("", err) {
+			t.Errorf("%v: %q, %q", err, Describe(err), DescribeFor("", err))
+		}
+		for _, provider := range []string{"", "aws", "azure", "gcp", "databricks", "acme"} {
+			want := ""
+			if err != nil {
+				want = err.Error()
+			}
+			if ClassifyFor(provider, err) == Throttled {
+				want = "throttled: " + want
+			}
+			if got := DescribeFor(provider, err); got != want {
+				t.Errorf("%q %v: %q, want %q", provider, err, got, want)
+			}
+		}
+	}
+	err := codeAndStatus{"ServiceUnavailable", 503}
+	if aws, azure := DescribeFor("aws", err), DescribeFor("azure", err); aws != "ServiceUnavailable" || azure != "throttled: ServiceUnavailable" {
+		t.Errorf("aws %q, azure %q", aws, azure)
+	}
+}
+
 func TestResponseErrorText(t *testing.T) {
 	for _, c := range []struct {
 		err  *ResponseError

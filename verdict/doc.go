@@ -13,9 +13,12 @@
 //
 // The provider's error code decides first, then the HTTP or gRPC status, then a
 // failure of the connection, and the words of the message only when all of these
-// are silent. A code that is in no table decides nothing. Codes are read per
-// provider: ServiceUnavailable is a transient code of AWS, while a 503 of Azure asks
-// for less. See the files codes_aws.go, codes_azure.go, codes_google.go and
+// are silent. A code that is in no table decides nothing. A name of google.rpc.Code
+// is a status where there is none of HTTP: INVALID_ARGUMENT is fatal whatever the
+// message says. Codes are read per provider: ServiceUnavailable is a transient code
+// of AWS, while a 503 of Azure asks for less; google.rpc.Code's words and numbers
+// count outside gcp only where gRPC is spoken, which typed details, trailers or
+// Google's own envelope show. See the files codes_aws.go, codes_azure.go, codes_google.go and
 // codes_databricks.go for the tables and their sources; adding a provider is one
 // such file and one entry in the map of providers.
 //

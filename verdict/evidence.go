@@ -111,6 +111,7 @@ func (ev *evidence) merge(r *ResponseError) bool {
 		ev.whole = r.Err == nil
 	}
 	ev.found = true
+	ev.google.said = ev.google.said || r.Provider == "gcp"
 	if ev.provider == "" {
 		ev.provider = r.Provider
 	}

@@ -97,6 +97,10 @@ func FuzzExamine(f *testing.F) {
 			if strings.HasPrefix(text, "throttled: ") != (Classify(err) == Throttled || strings.HasPrefix(err.Error(), "throttled: ")) {
 				t.Errorf("Describe: %q for %v", text, Classify(err))
 			}
+			text = DescribeFor(provider, err)
+			if strings.HasPrefix(text, "throttled: ") != (got.Kind == Throttled || strings.HasPrefix(err.Error(), "throttled: ")) {
+				t.Errorf("DescribeFor %q: %q for %v", provider, text, got.Kind)
+			}
 		}
 	})
 }

@@ -12,6 +12,9 @@ import (
 type provider struct {
 	codes    map[string]rule // the keys as documented; looked up folded
 	messages []messageRule   // texts that decide under a code that says nothing
+	// names are codes that name a status which is fatal. With an HTTP status they
+	// say no more than it does; without one they are the status, and no word is asked.
+	names    []string
 	statuses map[int]func(*evidence) (Kind, string)
 	// read finds code, message and details in header and body.
 	read func(*evidence)
@@ -29,12 +32,15 @@ type rule struct {
 	// apart: other providers use the same word otherwise, so that it says nothing
 	// where the provider is not known.
 	apart bool
+	// rpc: a name of google.rpc.Code. Such words ("INTERNAL") are anybody's, so they
+	// count for an unknown provider only where gRPC is spoken.
+	rpc bool
 }
 
 // messageRule is a text that decides under a code that says nothing by itself.
 // Such texts are allow-listed one by one: wording changes, codes do not.
 type messageRule struct {
-	code  string // empty: under any code that is not in the table
+	code  string // empty: under any code that is not in the table and names no status
 	words string // in lower case
 	kind  Kind
 	why   string
@@ -48,12 +54,14 @@ var providers = map[string]*provider{
 }
 
 // folded holds the tables by folded code; unknown is the table for errors of a
-// provider that is not known: all codes on which the providers agree.
+// provider that is not known: all codes on which the providers agree. names are
+// the providers' status names, folded.
 //
 // They are filled in by init because the tables' own functions look codes up.
 var (
 	folded  map[string]map[string]rule
 	unknown map[string]rule
+	names   = map[string]map[string]bool{}
 	// everyone is all providers, in the order of their names.
 	everyone []*provider
 )
@@ -62,6 +70,10 @@ func init() {
 	folded, unknown = foldTables(providers)
 	for _, name := range slices.Sorted(maps.Keys(providers)) {
 		everyone = append(everyone, providers[name])
+		names[name] = map[string]bool{}
+		for _, code := range providers[name].names {
+			names[name][fold(code)] = true
+		}
 	}
 }
 
@@ -73,6 +85,9 @@ func foldTables(all map[string]*provider) (map[string]map[string]rule, map[strin
 		for code, r := range p.codes {
 			f := fold(code)
 			table[f] = r
+			if r.rpc {
+				continue
+			}
 			old, seen := union[f]
 			switch {
 			case r.apart || seen && old.kind != r.kind:
@@ -92,12 +107,31 @@ func foldTables(all map[string]*provider) (map[string]map[string]rule, map[strin
 
 // rule looks a code up.
 func (ev *evidence) rule(code string) (rule, bool) {
-	table, ok := folded[ev.provider]
-	if !ok {
-		table = unknown
+	if table, ok := folded[ev.provider]; ok {
+		r, ok := table[fold(code)]
+		return r, ok
 	}
-	r, ok := table[fold(code)]
+	if ev.google.spoken {
+		if r, ok := folded["gcp"][fold(code)]; ok && r.rpc {
+			return r, true
+		}
+	}
+	r, ok := unknown[fold(code)]
 	return r, ok
+}
+
+// statusName gives the first code that names a fatal status.
+func (ev *evidence) statusName() (string, bool) {
+	of, ok := names[ev.provider]
+	if !ok && ev.google.spoken {
+		of = names["gcp"]
+	}
+	for _, code := range ev.codes {
+		if of[fold(code)] {
+			return code, true
+		}
+	}
+	return "", false
 }
 
 // tables are those of the provider, or of all where it is not known.

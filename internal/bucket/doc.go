@@ -14,9 +14,11 @@
 //
 // A goroutine waits like this:
 //
-//	w, status, need := b.Join(now, bucket.Terms{Deadline: deadline})
+//	w, status := b.Join(now, bucket.Terms{Deadline: deadline})
 //	for status == bucket.Waiting {
-//		status, wake = w.Poll(now)  // wake: when this waiter must look again, zero for never
-//		… wait for w.C, wake or the context, then read the clock …
+//		var wake time.Time // when this waiter must look again, zero for never
+//		if status, wake = w.Poll(now); status == bucket.Waiting {
+//			… wait for w.C, wake or the context (then w.Leave), and read the clock …
+//		}
 //	}
 package bucket
