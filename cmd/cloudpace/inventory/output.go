@@ -66,8 +66,12 @@ func (o *Output) Elsewhere() { o.count(func(r *Record) { r.Elsewhere++ }) }
 // the record PARTIAL.
 func (o *Output) Gap(err error) Reason {
 	why := ReasonOf(o.task.Provider, err)
-	o.count(func(r *Record) { note(r, why, err) })
+	o.gap(why, err)
 	return why
+}
+
+func (o *Output) gap(why Reason, err error) {
+	o.count(func(r *Record) { note(r, why, err) })
 }
 
 func (o *Output) count(fn func(*Record)) {

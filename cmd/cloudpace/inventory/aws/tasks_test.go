@@ -219,8 +219,8 @@ func TestBuckets(t *testing.T) {
 		return 200, "<Tagging><TagSet><Tag><Key>env</Key><Value>test</Value></Tag></TagSet></Tagging>"
 	})
 	records, assets := mapped(t, s, "s3_buckets")
-	if r := records[0]; r.Status != inventory.Partial || r.Reason != inventory.AccessDenied || r.Assets != 3 || r.Incomplete != 1 {
-		t.Errorf("record %+v", r)
+	if r := records[0]; r.Status != inventory.Partial || r.Reason != inventory.AccessDenied || r.Assets != 3 || r.Incomplete != 1 || r.Details != len(s.Asked("s3."))-1 {
+		t.Errorf("record %+v after %d questions about buckets", r, len(s.Asked("s3."))-1)
 	}
 	got := map[string]string{}
 	for _, a := range assets {
