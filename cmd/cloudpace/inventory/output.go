@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,9 +18,12 @@ type Output struct {
 	sink  *Sink
 	tally *Tally
 
-	mu     sync.Mutex
-	record Record
-	closed bool // the run has drawn the line under this task
+	mu       sync.Mutex
+	record   Record
+	closed   bool // the run has drawn the line under this task
+	governor *cloudpace.Governor
+	stats    *cloudpace.Stats  // with ledger: of the calls under the task, nil before
+	ledger   *cloudpace.Ledger // it has begun
 }
 
 // errClosed ends tasks that outlive their run.
@@ -84,11 +88,15 @@ func (o *Output) count(fn func(*Record)) {
 
 // note keeps the first error in full and counts the others.
 func note(r *Record, why Reason, err error) {
-	r.Errors++
-	if r.Errors > 1 {
-		return
+	if r.Errors == 0 {
+		blame(r, why, err)
 	}
-	r.Reason, r.Error = why, verdict.Describe(err)
+	r.Errors++
+}
+
+// blame makes err what the record tells of.
+func blame(r *Record, why Reason, err error) {
+	r.Reason, r.Error, r.RetryAfterSeconds = why, verdict.Describe(err), 0
 	if hint, ok := retryAfter(err); ok {
 		r.RetryAfterSeconds = hint.Seconds()
 	}
@@ -103,14 +111,23 @@ func retryAfter(err error) (time.Duration, bool) {
 	return verdict.RetryAfter(err)
 }
 
-// begin is the moment the task starts.
-func (o *Output) begin() {
-	o.count(func(r *Record) { r.Started = time.Now().UTC() })
+// begin is the moment the task starts. It is under the context it returns that
+// the calls of the task are counted; whoever draws the line has them at hand.
+func (o *Output) begin(ctx context.Context, g *cloudpace.Governor) context.Context {
+	ctx, ledger := cloudpace.WithLedger(ctx)
+	ctx, stats := cloudpace.WithStats(ctx)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closed {
+		o.record.Started = time.Now().UTC()
+		o.governor, o.ledger, o.stats = g, ledger, stats
+	}
+	return ctx
 }
 
-// finish draws the line: err is what the task returned, ledger what happened to
-// the calls under it. Later calls change nothing and get the same record.
-func (o *Output) finish(err error, ledger *cloudpace.Ledger) Record {
+// finish draws the line: err is what the task returned. Later calls change
+// nothing and get the same record.
+func (o *Output) finish(err error) Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r := &o.record
@@ -122,6 +139,9 @@ func (o *Output) finish(err error, ledger *cloudpace.Ledger) Record {
 	if !r.Started.IsZero() {
 		r.Seconds = r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds()
 	}
+	if o.governor != nil && o.stats != nil {
+		r.Calls = o.governor.Summary(o.stats).Totals.Calls
+	}
 	gaps := r.Errors > 0
 	switch {
 	case err == nil:
@@ -132,14 +152,14 @@ func (o *Output) finish(err error, ledger *cloudpace.Ledger) Record {
 		r.Status = Failed
 	}
 	if err != nil {
-		r.Errors = 0 // what ended the task comes before what it got over
-		note(r, ReasonOf(r.Provider, err), err)
+		r.Errors++
+		blame(r, ReasonOf(r.Provider, err), err) // it comes before what the task got over
 		if r.Status == Partial {
 			r.Error = fmt.Sprintf("the listing ended early, after %d page(s) with %d asset(s): %s", r.Pages, r.Assets, r.Error)
 		}
 	}
-	if ledger != nil && ledger.Degraded() {
-		r.Ledger = ledger.String()
+	if o.ledger != nil && o.ledger.Degraded() {
+		r.Ledger = o.ledger.String()
 		gaps = true
 	}
 	if gaps && r.Status == Success {
@@ -163,5 +183,5 @@ func (o *Output) stop(cause error) Record {
 		o.record.Error = "not begun: " + (&StoppedError{cause}).Error()
 	}
 	o.mu.Unlock()
-	return o.finish(&StoppedError{cause}, nil)
+	return o.finish(&StoppedError{cause})
 }

@@ -118,17 +118,12 @@ func (r *run) one(ctx context.Context, i int) {
 		return
 	}
 	r.o.Tally.begin(i, r.tasks[i])
-	out.begin()
-	ctx, ledger := cloudpace.WithLedger(ctx)
-	ctx, stats := cloudpace.WithStats(ctx)
+	ctx = out.begin(ctx, r.o.Governor)
 	err := contain(func() error { return r.tasks[i].Read(ctx, out) })
 	if cause := context.Cause(ctx); cause != nil && stoppedBy(err, cause) {
 		err = &StoppedError{cause}
 	}
-	if g := r.o.Governor; g != nil {
-		out.count(func(r *Record) { r.Calls = g.Summary(stats).Totals.Calls })
-	}
-	r.keep(i, out.finish(err, ledger))
+	r.keep(i, out.finish(err))
 }
 
 // StoppedError says that a task did not come to its end because the run did.
