@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cloudpace/cloudpace"
@@ -120,7 +121,8 @@ func unwritten(records []Record, broken error) []Record {
 	records = slices.Clone(records)
 	for i := range records {
 		if r := &records[i]; r.Status == Success {
-			r.Status, r.Reason, r.Error, r.Errors = Partial, Truncated, broken.Error(), 1
+			r.Status, r.Reason, r.Errors = Partial, Truncated, 1
+			r.Error = strings.TrimSuffix(broken.Error()+"; "+r.Error, "; ")
 		}
 	}
 	return records

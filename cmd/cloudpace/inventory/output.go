@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cloudpace/cloudpace"
@@ -24,6 +25,10 @@ type Output struct {
 	governor *cloudpace.Governor
 	stats    *cloudpace.Stats  // with ledger: of the calls under the task, nil before
 	ledger   *cloudpace.Ledger // it has begun
+
+	// Assets, and among them incomplete ones, that were counted and could not be
+	// written afterwards.
+	lost, lostIncomplete atomic.Int64
 }
 
 // errClosed ends tasks that outlive their run.
@@ -52,13 +57,19 @@ func (o *Output) Emit(a Asset) error {
 	if o.closed {
 		return errClosed
 	}
-	if err := o.sink.Write(a); err != nil {
+	incomplete := 0
+	if len(a.Missing) > 0 {
+		incomplete = 1
+	}
+	err := o.sink.Write(a, func() {
+		o.lost.Add(1)
+		o.lostIncomplete.Add(int64(incomplete))
+	})
+	if err != nil {
 		return err
 	}
 	o.record.Assets++
-	if len(a.Missing) > 0 {
-		o.record.Incomplete++
-	}
+	o.record.Incomplete += incomplete
 	o.tally.assets.Add(1)
 	return nil
 }
@@ -169,6 +180,20 @@ func (o *Output) finish(err error) Record {
 		}
 	}
 	return *r
+}
+
+// written makes a record say what is on the disk, once nothing more is written.
+func (o *Output) written(r *Record) {
+	lost := int(o.lost.Load())
+	if lost == 0 {
+		return
+	}
+	r.Assets -= lost
+	r.Incomplete -= int(o.lostIncomplete.Load())
+	if r.Error != "" {
+		r.Error += "; " // what the error says of assets was true when they were read
+	}
+	r.Error += fmt.Sprintf("%d asset(s) that were read could not be written", lost)
 }
 
 // stop is the record of a task that the end of the run finds still running, or

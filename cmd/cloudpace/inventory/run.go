@@ -59,7 +59,11 @@ func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
 	if known(r.records) {
 		o.Sink.Begin()
 	}
-	return r.records, o.Sink.Close()
+	err := o.Sink.Close()
+	for i := range r.records {
+		r.outputs[i].written(&r.records[i])
+	}
+	return r.records, err
 }
 
 // run is the state of one Run.
