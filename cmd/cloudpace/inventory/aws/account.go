@@ -50,7 +50,7 @@ func (o Options) Check() error {
 			return fmt.Errorf("endpoint %q is not a URL like http://localhost:5000", o.Endpoint)
 		}
 	}
-	return CheckRegions(o.Regions)
+	return checkRegions(o.Regions)
 }
 
 // Account is one that can be read.
