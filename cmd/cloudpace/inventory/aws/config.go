@@ -56,6 +56,7 @@ func load(ctx context.Context, o Options) (aws.Config, error) {
 	if o.Endpoint != "" {
 		// Only now: where credentials come from is not what is redirected.
 		cfg.BaseEndpoint = aws.String(o.Endpoint)
+		cfg.ConfigSources = append([]any{flagOnly{}}, cfg.ConfigSources...)
 	}
 	if cfg.AppID == "" {
 		cfg.AppID = "cloudpace" // in the user agent, so that its calls can be told in CloudTrail
@@ -71,6 +72,18 @@ func load(ctx context.Context, o Options) (aws.Config, error) {
 		return aws.Config{}, &NoCredentialsError{Profile: o.Profile, Err: err}
 	}
 	return cfg, nil
+}
+
+// flagOnly is a source of configuration, before the environment and the files,
+// that says no endpoints are to be taken from those. A client would prefer one for
+// its service (AWS_ENDPOINT_URL_S3, a profile's services section) to the
+// configuration's own, and a part of the calls would go somewhere else than asked.
+type flagOnly struct{}
+
+// GetIgnoreConfiguredEndpoints is how the SDK asks; it means
+// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS.
+func (flagOnly) GetIgnoreConfiguredEndpoints(context.Context) (value, found bool, err error) {
+	return true, true, nil
 }
 
 // startRegion is where the account is asked about itself: the configured region,
