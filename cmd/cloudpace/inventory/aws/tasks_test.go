@@ -304,6 +304,31 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// TestSweepRegions: what belongs to no region is in none; a bucket is where it was
+// found, as its ARN does not say.
+func TestSweepRegions(t *testing.T) {
+	s := fakeaws.New(t)
+	var list []string
+	want := map[string]string{
+		"arn:aws:cloudfront::111122223333:distribution/D1": "aws-global", "arn:aws:iam::111122223333:policy/p": "aws-global",
+		"arn:aws:route53:::hostedzone/Z1": "aws-global", "arn:aws:s3:::bucket": "us-east-1",
+		"arn:aws:sns:eu-west-1:111122223333:topic": "eu-west-1", "no arn": "us-east-1",
+	}
+	for arn := range want {
+		list = append(list, `{"ResourceARN":"`+arn+`","Tags":[]}`)
+	}
+	s.On("tagging.GetResources", fakeaws.Text(200, `{"ResourceTagMappingList":[`+strings.Join(list, ",")+`]}`))
+	_, assets := mapped(t, s, "tagging_sweep")
+	if len(assets) != len(want) {
+		t.Errorf("%d assets, want %d", len(assets), len(want))
+	}
+	for _, a := range assets {
+		if a.Region != want[a.ARN] {
+			t.Errorf("%s is in %s, want %s", a.ARN, a.Region, want[a.ARN])
+		}
+	}
+}
+
 func TestParseARN(t *testing.T) {
 	for arn, want := range map[string]resource{
 		"arn:aws:ec2:us-east-1:1:instance/i-1":                                  {"AWS::EC2::Instance", "i-1", "us-east-1"},
