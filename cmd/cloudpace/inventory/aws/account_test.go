@@ -235,13 +235,18 @@ func TestCheck(t *testing.T) {
 	}{
 		{Options{}, ""},
 		{Options{Regions: []string{"all"}}, ""},
-		{Options{Regions: []string{"us-east-1", "me-south-1"}, Endpoint: "http://localhost:5000", RoleARN: "arn:aws-cn:iam::111122223333:role/path/x", ExternalID: "y"}, ""},
+		{Options{Regions: []string{"us-east-1", "me-south-1"}, Endpoint: "http://localhost:5000", RoleARN: "arn:aws:iam::111122223333:role/path/x", ExternalID: "y"}, ""},
+		{Options{Regions: []string{"all"}, RoleARN: "arn:aws-cn:iam::111122223333:role/x"}, ""},
+		{Options{Regions: []string{"us-east-1"}, RoleARN: "arn:aws-cn:iam::111122223333:role/x"}, "in partition aws, role"},
 		{Options{Regions: []string{"us-esat-1"}}, `did you mean "us-east-1"?`},
 		{Options{Regions: []string{"al"}}, `did you mean "all"?`},
 		{Options{Regions: []string{"all", "us-east-1"}}, "alone"},
 		{Options{Regions: []string{"us-east-1", "cn-north-1"}}, "partitions"},
 		{Options{Endpoint: "localhost:5000"}, "http://localhost:5000"},
 		{Options{Endpoint: "ftp://x"}, "ftp://x"},
+		{Options{Endpoint: "ftp://me:hunter2@x"}, "ftp://me:xxxxx@x"},
+		{Options{Endpoint: "me:hunter2@x:5000"}, "xxxxx@x:5000"},
+		{Options{Endpoint: "http://me:hunter2%zz@x"}, "xxxxx@x"},
 		{Options{ExternalID: "y"}, "role"},
 		{Options{RoleARN: "Audit"}, "Audit"},
 		{Options{RoleARN: "arn:aws:iam::111122223333:user/x"}, "user/x"},
@@ -249,6 +254,9 @@ func TestCheck(t *testing.T) {
 		err := c.o.Check()
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v, want %q", c.o, err, c.says)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("the password is shown: %s", err)
 		}
 	}
 }
