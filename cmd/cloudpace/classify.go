@@ -123,8 +123,9 @@ func (c *classifier) file(name string, stdin io.Reader) error {
 		if err := c.line(n, line, err); err != nil {
 			return fmt.Errorf("writing: %w", err)
 		}
-		// Who watches a pipe wants the answers as they come.
-		if r.Buffered() == 0 {
+		// Who watches a pipe wants the answers as they come, also while half of the
+		// next line is there.
+		if ahead, _ := r.Peek(r.Buffered()); bytes.IndexByte(ahead, '\n') < 0 {
 			if err := c.out.Flush(); err != nil {
 				return fmt.Errorf("writing: %w", err)
 			}

@@ -95,12 +95,7 @@ func (rec *record) awsScope(s *cloudpace.Scope) {
 		s.Region = region
 	}
 	if s.Operation == "" {
-		target := ""
-		for name, values := range rec.Headers {
-			if strings.EqualFold(name, "X-Amz-Target") && len(values) > 0 {
-				target = values[0]
-			}
-		}
+		target := rec.header("X-Amz-Target")
 		if s.Operation = target[strings.LastIndexByte(target, '.')+1:]; s.Operation == "" {
 			s.Operation = rec.url.Query().Get("Action")
 		}

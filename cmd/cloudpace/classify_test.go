@@ -172,6 +172,40 @@ func TestClassifyLineEnds(t *testing.T) {
 	}
 }
 
+// TestClassifyAnswersAtOnce: the answer to a line comes before the end of the
+// next one, of which a pipe may hold any part.
+func TestClassifyAnswersAtOnce(t *testing.T) {
+	in, feed := io.Pipe()
+	answers, out := io.Pipe()
+	cmd := newClassifyCommand()
+	cmd.SetArgs(nil)
+	cmd.SetIn(in)
+	cmd.SetOut(out)
+	done := make(chan error, 1)
+	go func() {
+		err := cmd.Execute()
+		out.Close()
+		done <- err
+	}()
+	if _, err := io.WriteString(feed, "{\"id\":1,\"status\":200}\n{\"id\":2,"); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(answers)
+	if !lines.Scan() || !strings.Contains(lines.Text(), `"id":1`) {
+		t.Errorf("first answer: %q (%v)", lines.Text(), lines.Err())
+	}
+	go func() {
+		_, _ = io.WriteString(feed, "\"status\":200}\n")
+		feed.Close()
+	}()
+	if !lines.Scan() || !strings.Contains(lines.Text(), `"id":2`) {
+		t.Errorf("second answer: %q (%v)", lines.Text(), lines.Err())
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestClassifyFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -83,12 +84,8 @@ func (rec *record) readsOnly() bool {
 
 // databricksRepeats is S14.2.
 func (rec *record) databricksRepeats(r verdict.Result) (bool, string) {
-	hinted := false
-	for name := range rec.Headers {
-		hinted = hinted || strings.EqualFold(name, "Retry-After")
-	}
 	switch {
-	case hinted && (rec.Status == 429 || rec.Status == 503):
+	case len(http.Header(rec.Headers).Values("Retry-After")) > 0 && (rec.Status == 429 || rec.Status == 503):
 		return true, "" // refused before it was run
 	case r.Network && r.Unprocessed:
 		return true, "" // never sent
@@ -147,12 +144,7 @@ func (rec *record) pauses(scope cloudpace.Scope, r verdict.Result) []string {
 
 // header gives the first line of a header, trimmed.
 func (rec *record) header(name string) string {
-	for key, values := range rec.Headers {
-		if strings.EqualFold(key, name) && len(values) > 0 {
-			return strings.TrimSpace(values[0])
-		}
-	}
-	return ""
+	return strings.TrimSpace(http.Header(rec.Headers).Get(name))
 }
 
 // leaf is the scope of the bucket that a call of this scope takes its tokens

@@ -53,8 +53,8 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
   cloudpace map -p aws --role-arn arn:aws:iam::111122223333:role/Audit --fail-on-partial`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if c.Flags().Changed("regions") && len(f.aws.Regions) == 0 {
-				return usage(`--regions is empty: leave it out or say "all" for those that the account has enabled`)
+			if name, ok := emptyFlag(c); ok {
+				return usage("--%s is empty: give it a value or leave it out", name)
 			}
 			return f.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -78,6 +78,28 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 	completeList(c, "skip", inventory.Families(aws.Kinds()))
 	completeList(c, "regions", append([]string{aws.AllRegions}, aws.RegionNames()...))
 	return c
+}
+
+// collect gives what a visiting function visits.
+func collect[T any](visit func(func(T))) (list []T) {
+	visit(func(v T) { list = append(list, v) })
+	return list
+}
+
+// emptyFlag finds a flag that was given with nothing in it, as --only "$UNSET" is.
+// To take that for a flag left out would read everything where a part was meant,
+// or another account than the role's.
+func emptyFlag(c *cobra.Command) (name string, found bool) {
+	for _, f := range collect(c.Flags().Visit) { // those that were given
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
+			values = list.GetSlice()
+		}
+		if strings.TrimSpace(strings.Join(values, "")) == "" {
+			return f.Name, true
+		}
+	}
+	return "", false
 }
 
 // run maps. What can be said before anything is sent is said first.

@@ -209,8 +209,27 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-	if code, _, stderr := call("map", "--regions", ""); code != 2 || !strings.Contains(stderr, "--regions is empty") {
-		t.Errorf("--regions '': exit code %d, %s", code, stderr)
+}
+
+// TestEmptyFlags: a flag that was given with nothing in it is a mistake, whichever
+// it is, and never means everything.
+func TestEmptyFlags(t *testing.T) {
+	n := 0
+	for _, flag := range collect(newMapCommand().Flags().VisitAll) {
+		if flag.Value.Type() == "bool" {
+			continue
+		}
+		n++
+		for _, empty := range []string{"", " "} {
+			s := fakeaws.New(t)
+			code, _, stderr := call("map", "--endpoint-url", s.URL, "-o", filepath.Join(t.TempDir(), "out"), "--"+flag.Name+"="+empty)
+			if code != 2 || !strings.Contains(stderr, "--"+flag.Name+" is empty") || len(s.Asked("")) != 0 {
+				t.Errorf("--%s %q: exit code %d after %d requests, %s", flag.Name, empty, code, len(s.Asked("")), stderr)
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("%d flags that take a value", n)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/cloudpace/cloudpace/verdict"
 )
 
 // The exit codes.
@@ -59,7 +61,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		exit = &exitError{exitUsage, err}
 	}
 	if exit.err != nil {
-		fmt.Fprintf(stderr, "cloudpace: %s\n", exit.err)
+		// Errors of others may repeat what they were given, such as a URL with a password.
+		fmt.Fprintf(stderr, "cloudpace: %s\n", verdict.Describe(exit.err))
 	}
 	if exit.code == exitUsage {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", command.CommandPath())

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cloudpace/cloudpace"
@@ -120,7 +121,8 @@ func unwritten(records []Record, broken error) []Record {
 	records = slices.Clone(records)
 	for i := range records {
 		if r := &records[i]; r.Status == Success {
-			r.Status, r.Reason, r.Error, r.Errors = Partial, Truncated, broken.Error(), 1
+			r.Status, r.Reason, r.Errors = Partial, Truncated, 1
+			r.Error = strings.TrimSuffix(broken.Error()+"; "+r.Error, "; ")
 		}
 	}
 	return records
@@ -155,13 +157,22 @@ func (d Document) Write(dir string) error {
 }
 
 // Writable makes dir if needed and tells whether files can be made in it. It
-// leaves nothing behind: undo removes a directory it made and nobody used.
+// leaves nothing behind: undo removes the directories it made and nobody used.
 func Writable(dir string) (undo func(), err error) {
-	undo = func() {}
-	if _, err := os.Stat(dir); os.IsNotExist(err) {
-		undo = func() { _ = os.Remove(dir) } // fails, as it should, once there is something in it
+	var made []string // the deepest first
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(d); err == nil || d == filepath.Dir(d) {
+			break
+		}
+		made = append(made, d)
+	}
+	undo = func() {
+		for _, d := range made {
+			_ = os.Remove(d) // fails, as it should, once there is something in it
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
+		undo()
 		return undo, fmt.Errorf("output directory %s: %w", dir, err)
 	}
 	probe, err := os.CreateTemp(dir, ".cloudpace-*")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -109,8 +110,14 @@ func TestDocumentWrite(t *testing.T) {
 	}
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 func TestWritable(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a", "b")
+	top := t.TempDir()
+	dir := filepath.Join(top, "a", "b", "c")
 	undo, err := Writable(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -119,8 +126,22 @@ func TestWritable(t *testing.T) {
 		t.Errorf("the probe left %v (%v)", files, err)
 	}
 	undo()
-	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Errorf("a directory made for nothing is still there (%v)", err)
+	if files, err := os.ReadDir(top); err != nil || len(files) != 0 {
+		t.Errorf("directories made for nothing are still there: %v (%v)", files, err)
+	}
+	if undo, err = Writable(dir); err != nil {
+		t.Fatal(err)
+	}
+	used := filepath.Join(top, "a", "used")
+	if err := os.WriteFile(used, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	undo()
+	if _, err := os.Stat(used); err != nil || exists(filepath.Join(top, "a", "b")) {
+		t.Errorf("what somebody used has gone, or what nobody used is still there (%v)", err)
+	}
+	if _, err := Writable(filepath.Join(top, "new", strings.Repeat("x", 300))); err == nil || exists(filepath.Join(top, "new")) {
+		t.Errorf("what was made until it failed is still there (%v)", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

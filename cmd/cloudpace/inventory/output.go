@@ -1,9 +1,11 @@
 package inventory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cloudpace/cloudpace"
@@ -17,9 +19,16 @@ type Output struct {
 	sink  *Sink
 	tally *Tally
 
-	mu     sync.Mutex
-	record Record
-	closed bool // the run has drawn the line under this task
+	mu       sync.Mutex
+	record   Record
+	closed   bool // the run has drawn the line under this task
+	governor *cloudpace.Governor
+	stats    *cloudpace.Stats  // with ledger: of the calls under the task, nil before
+	ledger   *cloudpace.Ledger // it has begun
+
+	// Assets, and among them incomplete ones, that were counted and could not be
+	// written afterwards.
+	lost, lostIncomplete atomic.Int64
 }
 
 // errClosed ends tasks that outlive their run.
@@ -48,13 +57,19 @@ func (o *Output) Emit(a Asset) error {
 	if o.closed {
 		return errClosed
 	}
-	if err := o.sink.Write(a); err != nil {
+	incomplete := 0
+	if len(a.Missing) > 0 {
+		incomplete = 1
+	}
+	err := o.sink.Write(a, func() {
+		o.lost.Add(1)
+		o.lostIncomplete.Add(int64(incomplete))
+	})
+	if err != nil {
 		return err
 	}
 	o.record.Assets++
-	if len(a.Missing) > 0 {
-		o.record.Incomplete++
-	}
+	o.record.Incomplete += incomplete
 	o.tally.assets.Add(1)
 	return nil
 }
@@ -66,8 +81,12 @@ func (o *Output) Elsewhere() { o.count(func(r *Record) { r.Elsewhere++ }) }
 // the record PARTIAL.
 func (o *Output) Gap(err error) Reason {
 	why := ReasonOf(o.task.Provider, err)
-	o.count(func(r *Record) { note(r, why, err) })
+	o.gap(why, err)
 	return why
+}
+
+func (o *Output) gap(why Reason, err error) {
+	o.count(func(r *Record) { note(r, why, err) })
 }
 
 func (o *Output) count(fn func(*Record)) {
@@ -80,11 +99,15 @@ func (o *Output) count(fn func(*Record)) {
 
 // note keeps the first error in full and counts the others.
 func note(r *Record, why Reason, err error) {
-	r.Errors++
-	if r.Errors > 1 {
-		return
+	if r.Errors == 0 {
+		blame(r, why, err)
 	}
-	r.Reason, r.Error = why, verdict.Describe(err)
+	r.Errors++
+}
+
+// blame makes err what the record tells of.
+func blame(r *Record, why Reason, err error) {
+	r.Reason, r.Error, r.RetryAfterSeconds = why, verdict.Describe(err), 0
 	if hint, ok := retryAfter(err); ok {
 		r.RetryAfterSeconds = hint.Seconds()
 	}
@@ -99,14 +122,23 @@ func retryAfter(err error) (time.Duration, bool) {
 	return verdict.RetryAfter(err)
 }
 
-// begin is the moment the task starts.
-func (o *Output) begin() {
-	o.count(func(r *Record) { r.Started = time.Now().UTC() })
+// begin is the moment the task starts. It is under the context it returns that
+// the calls of the task are counted; whoever draws the line has them at hand.
+func (o *Output) begin(ctx context.Context, g *cloudpace.Governor) context.Context {
+	ctx, ledger := cloudpace.WithLedger(ctx)
+	ctx, stats := cloudpace.WithStats(ctx)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closed {
+		o.record.Started = time.Now().UTC()
+		o.governor, o.ledger, o.stats = g, ledger, stats
+	}
+	return ctx
 }
 
-// finish draws the line: err is what the task returned, ledger what happened to
-// the calls under it. Later calls change nothing and get the same record.
-func (o *Output) finish(err error, ledger *cloudpace.Ledger) Record {
+// finish draws the line: err is what the task returned. Later calls change
+// nothing and get the same record.
+func (o *Output) finish(err error) Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r := &o.record
@@ -118,6 +150,9 @@ func (o *Output) finish(err error, ledger *cloudpace.Ledger) Record {
 	if !r.Started.IsZero() {
 		r.Seconds = r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds()
 	}
+	if o.governor != nil && o.stats != nil {
+		r.Calls = o.governor.Summary(o.stats).Totals.Calls
+	}
 	gaps := r.Errors > 0
 	switch {
 	case err == nil:
@@ -128,14 +163,14 @@ func (o *Output) finish(err error, ledger *cloudpace.Ledger) Record {
 		r.Status = Failed
 	}
 	if err != nil {
-		r.Errors = 0 // what ended the task comes before what it got over
-		note(r, ReasonOf(r.Provider, err), err)
+		r.Errors++
+		blame(r, ReasonOf(r.Provider, err), err) // it comes before what the task got over
 		if r.Status == Partial {
 			r.Error = fmt.Sprintf("the listing ended early, after %d page(s) with %d asset(s): %s", r.Pages, r.Assets, r.Error)
 		}
 	}
-	if ledger != nil && ledger.Degraded() {
-		r.Ledger = ledger.String()
+	if o.ledger != nil && o.ledger.Degraded() {
+		r.Ledger = o.ledger.String()
 		gaps = true
 	}
 	if gaps && r.Status == Success {
@@ -145,6 +180,20 @@ func (o *Output) finish(err error, ledger *cloudpace.Ledger) Record {
 		}
 	}
 	return *r
+}
+
+// written makes a record say what is on the disk, once nothing more is written.
+func (o *Output) written(r *Record) {
+	lost := int(o.lost.Load())
+	if lost == 0 {
+		return
+	}
+	r.Assets -= lost
+	r.Incomplete -= int(o.lostIncomplete.Load())
+	if r.Error != "" {
+		r.Error += "; " // what the error says of assets was true when they were read
+	}
+	r.Error += fmt.Sprintf("%d asset(s) that were read could not be written", lost)
 }
 
 // stop is the record of a task that the end of the run finds still running, or
@@ -159,5 +208,5 @@ func (o *Output) stop(cause error) Record {
 		o.record.Error = "not begun: " + (&StoppedError{cause}).Error()
 	}
 	o.mu.Unlock()
-	return o.finish(&StoppedError{cause}, nil)
+	return o.finish(&StoppedError{cause})
 }

@@ -25,6 +25,7 @@ var reasonByCode = map[string]Reason{
 	"AuthFailure":                 CredentialsExpired,
 	"ExpiredToken":                CredentialsExpired,
 	"ExpiredTokenException":       CredentialsExpired,
+	"IncompleteSignature":         CredentialsExpired,
 	"InvalidAccessKeyId":          CredentialsExpired,
 	"InvalidClientTokenId":        CredentialsExpired,
 	"InvalidGrantException":       CredentialsExpired,
@@ -32,6 +33,8 @@ var reasonByCode = map[string]Reason{
 	"InvalidToken":                CredentialsExpired,
 	"MissingAuthenticationToken":  CredentialsExpired,
 	"RequestExpired":              CredentialsExpired,
+	"RequestInTheFuture":          CredentialsExpired,
+	"RequestTimeTooSkewed":        CredentialsExpired,
 	"SignatureDoesNotMatch":       CredentialsExpired,
 	"TokenRefreshRequired":        CredentialsExpired,
 	"UnrecognizedClientException": CredentialsExpired,
@@ -50,7 +53,6 @@ var reasonByCode = map[string]Reason{
 var goneCodes = map[string]bool{
 	"AWS.SimpleQueueService.NonExistentQueue": true,
 	"InvalidAMIID.NotFound":                   true,
-	"InvalidAMIID.Unavailable":                true,
 	"NoSuchBucket":                            true,
 	"NoSuchEntity":                            true,
 	"QueueDoesNotExist":                       true,
@@ -80,16 +82,16 @@ func ReasonOf(provider string, err error) Reason {
 	if why, ok := reasonByCode[strings.TrimPrefix(r.Code, "Client.")]; ok {
 		return why
 	}
-	if !r.Answered && strings.Contains(err.Error(), "get credentials") {
-		return CredentialsExpired // a refresh in the middle of the run failed
-	}
 	if why, ok := reasonByStatus(r); ok {
 		return why
 	}
-	if r.Network || r.Kind == verdict.Transient {
+	switch {
+	case r.Kind == verdict.Transient || r.Network && r.Status == 0:
 		return Unreachable
+	case r.Status == 0 && !r.Answered && strings.Contains(err.Error(), "get credentials"):
+		return CredentialsExpired // a refresh in the middle of the run failed, and not for the network
 	}
-	return Protocol
+	return Protocol // with a status, too: a page of a proxy that nobody could decode
 }
 
 // causeOf gives what made cloudpace itself end a call, nil for other errors.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"syscall"
 	"testing"
@@ -14,6 +15,10 @@ import (
 
 func TestReasonOf(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	// What an SDK makes of a page with a 200: it read the answer, and could not.
+	page := &verdict.ResponseError{
+		Provider: "aws", StatusCode: 200, Body: []byte("<html><title>Log in</title></html>"), Err: io.ErrUnexpectedEOF,
+	}
 	for _, c := range []struct {
 		name string
 		err  error
@@ -28,6 +33,13 @@ func TestReasonOf(t *testing.T) {
 		{"expired by S3", code(400, "ExpiredToken"), CredentialsExpired},
 		{"not authenticated", code(401, ""), CredentialsExpired},
 		{"refresh failed", errors.New("get identity: get credentials: failed to refresh cached credentials"), CredentialsExpired},
+		{"refresh reached nobody", fmt.Errorf("get identity: get credentials: failed to refresh cached credentials: %w", refused), Unreachable},
+		{"refresh throttled", fmt.Errorf("get identity: get credentials: failed to refresh cached credentials: %w", code(400, "ThrottlingException")), Throttled},
+		{"refresh met a log-in page", fmt.Errorf("get identity: get credentials: %w", page), Protocol},
+		{"clock wrong", code(403, "RequestTimeTooSkewed"), CredentialsExpired},
+		{"clock ahead", code(400, "RequestInTheFuture"), CredentialsExpired},
+		{"half a signature", code(400, "IncompleteSignature"), CredentialsExpired},
+		{"a log-in page", page, Protocol},
 		{"not implemented", code(501, ""), NotSupported},
 		{"unknown operation", code(404, "UnknownOperationException"), NotSupported},
 		{"a page instead of an error", code(500, ""), NotSupported},

@@ -1,9 +1,6 @@
 package inventory
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Status says how far a task came.
 type Status string
@@ -73,9 +70,4 @@ type Record struct {
 	Started           time.Time `json:"started,omitzero"` // UTC; missing when it never began
 	Finished          time.Time `json:"finished"`
 	Seconds           float64   `json:"seconds"`
-}
-
-// Where names the record for people: "ec2_images in us-east-1 of 111122223333".
-func (r Record) Where() string {
-	return fmt.Sprintf("%s in %s of %s", r.Task, r.Region, r.Account)
 }

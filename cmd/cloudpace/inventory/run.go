@@ -59,7 +59,11 @@ func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
 	if known(r.records) {
 		o.Sink.Begin()
 	}
-	return r.records, o.Sink.Close()
+	err := o.Sink.Close()
+	for i := range r.records {
+		r.outputs[i].written(&r.records[i])
+	}
+	return r.records, err
 }
 
 // run is the state of one Run.
@@ -118,17 +122,12 @@ func (r *run) one(ctx context.Context, i int) {
 		return
 	}
 	r.o.Tally.begin(i, r.tasks[i])
-	out.begin()
-	ctx, ledger := cloudpace.WithLedger(ctx)
-	ctx, stats := cloudpace.WithStats(ctx)
+	ctx = out.begin(ctx, r.o.Governor)
 	err := contain(func() error { return r.tasks[i].Read(ctx, out) })
 	if cause := context.Cause(ctx); cause != nil && stoppedBy(err, cause) {
 		err = &StoppedError{cause}
 	}
-	if g := r.o.Governor; g != nil {
-		out.count(func(r *Record) { r.Calls = g.Summary(stats).Totals.Calls })
-	}
-	r.keep(i, out.finish(err, ledger))
+	r.keep(i, out.finish(err))
 }
 
 // StoppedError says that a task did not come to its end because the run did.

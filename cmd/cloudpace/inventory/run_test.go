@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/verdict"
 )
 
 func task(name string, read func(context.Context, *Output) error) Task {
@@ -81,6 +83,47 @@ func TestS8_3LedgerMakesPartial(t *testing.T) {
 	r := records[0]
 	if r.Status != Partial || r.Reason != Throttled || !strings.HasPrefix(r.Ledger, "throttled: 1 call(s) gave up") || r.Assets != 1 || r.Calls != 1 {
 		t.Errorf("record %+v, want PARTIAL throttled with the ledger's words", r)
+	}
+}
+
+// TestS8_3LateTask: a task that does not hear the end of the run has its calls
+// and the ledger's words in its record all the same.
+func TestS8_3LateTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, err := cloudpace.New(cloudpace.DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		records, err := Run(ctx, []Task{task("deaf", func(ctx context.Context, _ *Output) error {
+			_ = cloudpace.Do(ctx, cloudpace.Scope{Provider: "aws", Service: "ec2"}, func(context.Context) error {
+				return code(503, "RequestLimitExceeded")
+			}, cloudpace.WithGovernor(g), cloudpace.WithMaxRetries(0))
+			time.Sleep(time.Minute)
+			return nil
+		})}, Options{Sink: onDisk(new(disk)), Governor: g})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := records[0]; r.Calls != 1 || !strings.HasPrefix(r.Ledger, "throttled: 1 call(s) gave up") || r.Reason != Truncated {
+			t.Errorf("record %+v, want truncated with 1 call that gave up", r)
+		}
+		time.Sleep(time.Minute) // until the task has gone, too
+	})
+}
+
+// TestLastErrorCounts: what ended a task is what its record tells of, with its
+// own time to retry, and counts with the gaps before it.
+func TestLastErrorCounts(t *testing.T) {
+	slow := &verdict.ResponseError{Provider: "aws", StatusCode: 429, Header: http.Header{"Retry-After": {"30"}}}
+	r, _ := read(t, func(ctx context.Context, out *Output) error {
+		return Walk(ctx, out, pagesOf(code(403, "AccessDenied"), []string{"a", "b"}), plain, Detail[string]{"d", func(context.Context, string, *Asset) error {
+			return slow
+		}})
+	})
+	if r.Reason != AccessDenied || r.RetryAfterSeconds != 0 || r.Errors != 3 {
+		t.Errorf("record %+v, want access_denied as the last of 3 errors, and no time to retry", r)
 	}
 }
 

@@ -30,24 +30,39 @@ const (
 // is right up to its last whole line. Its methods may be called from several
 // goroutines.
 type Sink struct {
-	create func() (io.WriteCloser, error)
+	create func() (file, error)
 
 	mu     sync.Mutex
-	file   io.WriteCloser // nil until the first flush
+	file   file  // nil until the first flush
+	size   int64 // of the file, up to its last whole line
 	buf    bytes.Buffer
+	lines  []line      // in buf
 	timer  *time.Timer // set while lines wait in buf
 	err    error       // the first one; nothing is written after it
 	closed bool
-	count  int
+	count  int // of what is written, as byType
 	byType map[string]int
 	failed func(error)
+}
+
+// file is what a Sink needs of an os.File.
+type file interface {
+	io.WriteCloser
+	Truncate(size int64) error
+}
+
+// line is one that waits to be written.
+type line struct {
+	end  int // in the buffer
+	typ  string
+	lost func()
 }
 
 // NewSink makes the sink for a directory. What an earlier run left there is
 // replaced when the first lines are written, not before: a run that collects
 // nothing leaves the older assets as they were.
 func NewSink(dir string) *Sink {
-	return newSink(func() (io.WriteCloser, error) {
+	return newSink(func() (file, error) {
 		// The old run.json tells of the old assets, so it goes first: a run killed
 		// from here on leaves no file that speaks for another's data.
 		for _, name := range []string{RunFile, AssetsFile} {
@@ -61,15 +76,16 @@ func NewSink(dir string) *Sink {
 	})
 }
 
-func newSink(create func() (io.WriteCloser, error)) *Sink {
+func newSink(create func() (file, error)) *Sink {
 	return &Sink{create: create, byType: make(map[string]int)}
 }
 
-// Write adds a line. It returns the error that ended the writing, also when that
-// was an earlier line's.
-func (s *Sink) Write(a Asset) error {
-	var line bytes.Buffer
-	e := json.NewEncoder(&line)
+// Write takes a line. Where it turns out later that it could not be written, lost
+// is called, unless it is nil. The error is the one that ended the writing of
+// earlier lines.
+func (s *Sink) Write(a Asset, lost func()) error {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(a); err != nil {
 		return fmt.Errorf("asset %s %s: %w", a.Type, a.ID, err)
@@ -82,52 +98,67 @@ func (s *Sink) Write(a Asset) error {
 	if s.closed {
 		return errClosed
 	}
-	s.buf.Write(line.Bytes())
-	s.count++
-	s.byType[a.Type]++
+	s.buf.Write(text.Bytes())
+	s.lines = append(s.lines, line{s.buf.Len(), a.Type, lost})
 	if s.buf.Len() >= flushBytes {
-		return s.flush()
+		s.flush()
+		return nil
 	}
 	if s.timer == nil {
 		s.timer = time.AfterFunc(flushAfter, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			_ = s.flush() // kept in s.err, and told to the run
+			s.flush()
 		})
 	}
 	return nil
 }
 
-// flush writes what is gathered, in one go.
-func (s *Sink) flush() error {
+// flush writes what is gathered, in one go, and counts it. An error is kept, and
+// told to the run.
+func (s *Sink) flush() {
 	if s.timer != nil {
 		s.timer.Stop()
 		s.timer = nil
 	}
 	if s.err != nil || s.closed {
-		return s.err
+		return
 	}
+	var written int
+	var err error
 	if s.file == nil {
-		file, err := s.create()
-		if err != nil {
-			return s.fail(err)
-		}
-		s.file = file
+		s.file, err = s.create()
 	}
-	_, err := s.file.Write(s.buf.Bytes())
-	s.buf.Reset()
+	if err == nil {
+		written, err = s.file.Write(s.buf.Bytes())
+	}
 	if err != nil {
-		return s.fail(err)
+		// What is there of a line that is not there wholly is taken off again.
+		torn := written
+		written = bytes.LastIndexByte(s.buf.Bytes()[:written], '\n') + 1
+		if torn > written {
+			err = errors.Join(err, s.file.Truncate(s.size+int64(written)))
+		}
+		s.fail(err)
 	}
-	return nil
+	s.size += int64(written)
+	for _, l := range s.lines {
+		if l.end <= written {
+			s.count++
+			s.byType[l.typ]++
+		} else if l.lost != nil {
+			l.lost()
+		}
+	}
+	s.buf.Reset()
+	s.lines = s.lines[:0]
 }
 
-func (s *Sink) fail(err error) error {
+func (s *Sink) fail(err error) {
 	s.err = fmt.Errorf("the assets cannot be written: %w", err)
 	if s.failed != nil {
 		s.failed(s.err)
 	}
-	return s.err
 }
 
 // onFailure has fn called when writing fails, so that a run need not wait for
@@ -143,7 +174,7 @@ func (s *Sink) onFailure(fn func(error)) {
 func (s *Sink) Begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.flush() // kept in s.err
+	s.flush()
 }
 
 // Close writes what is left and closes the file, if there is one. Later lines
@@ -155,12 +186,12 @@ func (s *Sink) Close() error {
 		return s.err
 	}
 	if s.buf.Len() > 0 {
-		_ = s.flush() // kept in s.err
+		s.flush()
 	}
 	s.closed = true
 	if s.file != nil {
 		if err := s.file.Close(); err != nil && s.err == nil {
-			return s.fail(err)
+			s.fail(err)
 		}
 	}
 	return s.err
@@ -173,7 +204,7 @@ func (s *Sink) Written() bool {
 	return s.file != nil
 }
 
-// Counts gives the assets so far, by type and in all.
+// Counts gives the assets that are written so far, by type and in all.
 func (s *Sink) Counts() (byType map[string]int, total int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

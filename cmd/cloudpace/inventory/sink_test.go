@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,6 +20,7 @@ import (
 // disk is a file in memory that can be full.
 type disk struct {
 	full error
+	room int // for so many bytes before it is full
 
 	mu     sync.Mutex
 	text   bytes.Buffer
@@ -31,10 +31,18 @@ func (d *disk) Write(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.writes++
-	if d.full != nil {
-		return len(p) / 2, d.full
+	if room := d.room - d.text.Len(); d.full != nil && len(p) > room {
+		d.text.Write(p[:room])
+		return room, d.full
 	}
 	return d.text.Write(p)
+}
+
+func (d *disk) Truncate(size int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.text.Truncate(int(size))
+	return nil
 }
 
 func (d *disk) Close() error { return nil }
@@ -52,7 +60,7 @@ func (d *disk) halfLine() bool {
 	return d.text.Len() > 0 && !bytes.HasSuffix(d.text.Bytes(), []byte("}\n"))
 }
 
-func onDisk(d *disk) *Sink { return newSink(func() (io.WriteCloser, error) { return d, nil }) }
+func onDisk(d *disk) *Sink { return newSink(func() (file, error) { return d, nil }) }
 
 // TestSinkWholeLines: whatever moment a run is killed, what is in the file are
 // whole lines, and the last of them is at most a second old.
@@ -61,7 +69,7 @@ func TestSinkWholeLines(t *testing.T) {
 		d := new(disk)
 		s := onDisk(d)
 		for i := range 5000 {
-			if err := s.Write(Asset{ID: fmt.Sprint(i), Name: strings.Repeat("x", 100)}); err != nil {
+			if err := s.Write(Asset{ID: fmt.Sprint(i), Name: strings.Repeat("x", 100)}, nil); err != nil {
 				t.Fatal(err)
 			}
 			if d.halfLine() {
@@ -82,7 +90,7 @@ func TestSinkWholeLines(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := s.Write(Asset{}); !errors.Is(err, errClosed) {
+		if err := s.Write(Asset{}, nil); !errors.Is(err, errClosed) {
 			t.Errorf("writing after the end: %v", err)
 		}
 	})
@@ -95,7 +103,7 @@ func TestSinkConcurrent(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for i := range 200 {
-				if err := s.Write(Asset{Type: "T", ID: fmt.Sprint(i)}); err != nil {
+				if err := s.Write(Asset{Type: "T", ID: fmt.Sprint(i)}, nil); err != nil {
 					t.Error(err)
 				}
 			}
@@ -129,7 +137,7 @@ func TestSinkReplaces(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, AssetsFile)); err != nil || string(text) != "old" || s.Written() {
 		t.Errorf("before the first line: %q, %v", text, err)
 	}
-	if err := s.Write(Asset{ID: "new"}); err != nil {
+	if err := s.Write(Asset{ID: "new"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -144,10 +152,55 @@ func TestSinkReplaces(t *testing.T) {
 	}
 }
 
+// TestS15_5DiskFull: what fitted is there in whole lines, and the summary and the
+// records say what is there and not what was read.
+func TestS15_5DiskFull(t *testing.T) {
+	full := errors.New("no space left on device")
+	for _, room := range []int{0, 1, 500, 999, 1000} {
+		t.Run(fmt.Sprint(room), func(t *testing.T) {
+			d := &disk{full: full, room: room}
+			emit := func(n int) func(context.Context, *Output) error {
+				return func(_ context.Context, out *Output) error {
+					for i := range n {
+						if err := out.Emit(Asset{Type: "T", ID: fmt.Sprint(i), Missing: map[string]Reason{"d": Throttled}}); err != nil {
+							return err
+						}
+					}
+					return nil
+				}
+			}
+			sink := onDisk(d)
+			records, err := Run(t.Context(), []Task{task("one", emit(5)), task("two", emit(4))}, Options{Sink: sink, Workers: 1})
+			if !errors.Is(err, full) {
+				t.Fatalf("run ended with %v", err)
+			}
+			there := strings.Count(d.String(), "\n")
+			if d.halfLine() || there > 8 || room >= 500 && there == 0 {
+				t.Errorf("%d lines: %q", there, d.String())
+			}
+			doc := NewDocument(Summary{}, records, sink, err, nil)
+			assets, incomplete := 0, 0
+			for _, r := range doc.Coverage {
+				assets += r.Assets
+				incomplete += r.Incomplete
+				if r.Status != Partial || r.Reason != Truncated || !strings.Contains(r.Error, "no space left") {
+					t.Errorf("record %+v, want PARTIAL truncated", r)
+				}
+			}
+			if s := doc.Summary; s.Assets != there || s.ByType["T"] != there || assets != there || incomplete != there {
+				t.Errorf("%d lines, but the summary says %d (%v) and the records %d, %d incomplete", there, s.Assets, s.ByType, assets, incomplete)
+			}
+			if last := doc.Coverage[1]; !strings.Contains(last.Error, "asset(s) that were read could not be written") {
+				t.Errorf("the record does not say what was lost: %q", last.Error)
+			}
+		})
+	}
+}
+
 // TestMemoryBounded: what a run holds does not grow with what it finds (F16).
 func TestMemoryBounded(t *testing.T) {
 	const pages, size = 40, 1000
-	sink := newSink(func() (io.WriteCloser, error) { return discard{}, nil })
+	sink := newSink(func() (file, error) { return discard{}, nil })
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -180,4 +233,5 @@ func TestMemoryBounded(t *testing.T) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+func (discard) Truncate(int64) error        { return nil }
 func (discard) Close() error                { return nil }

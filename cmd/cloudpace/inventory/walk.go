@@ -2,8 +2,9 @@ package inventory
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"sync/atomic"
+	"sync"
 )
 
 // A Page asks for the page a token stands for, "" for the first one, and gives
@@ -13,8 +14,9 @@ type Page[T any] func(ctx context.Context, token string) (items []T, next string
 // A Detail is one more read for each item of a listing.
 type Detail[T any] struct {
 	Name string // "launch_permissions"
-	// Read asks and puts the answer into the asset. "Not configured" is an answer.
-	// On an error the asset must be as it was.
+	// Read asks and puts the answer into the asset. "Not configured" is an answer;
+	// where there is nothing to ask it is [ErrNotNeeded]. On an error the asset must
+	// be as it was.
 	Read func(ctx context.Context, item T, a *Asset) error
 }
 
@@ -38,57 +40,147 @@ const detailWorkers = 16
 // rules for listings hold for all of them: a page that arrived is kept whatever
 // comes after it, a token that comes again ends the listing with
 // [RepeatedTokenError], an item that is gone when its detail is asked for is
-// counted and left out, and an item whose detail fails is emitted without it.
+// counted and left out, and an item whose detail fails is emitted without it. A
+// detail that the provider does not have at all is not asked for every item.
 //
 // It returns what ended the listing early, nil at its end.
 func Walk[T any](ctx context.Context, out *Output, page Page[T], describe func(T) Asset, details ...Detail[T]) error {
-	stopped := make([]atomic.Pointer[error], len(details))
+	w := walk[T]{out: out, details: details, operations: make([]operation, len(details))}
 	fan := newFan(detailWorkers)
-	one := func(item T) error {
-		a := describe(item)
-		for i, d := range details {
-			err := out.detail(ctx, &stopped[i], func() error { return d.Read(ctx, item, &a) })
-			if err == nil {
-				continue
+	err := contain(func() error {
+		return walkPages(ctx, out, page, func(item T) error {
+			if len(details) == 0 {
+				return out.Emit(describe(item))
 			}
-			if gone(out.task.Provider, err) {
-				out.count(func(r *Record) { r.Vanished++ })
-				return nil
-			}
-			why := out.Gap(fmt.Errorf("%s of %s: %w", d.Name, a.ID, err))
-			if why == NotSupported {
-				stopped[i].CompareAndSwap(nil, &err)
-			}
-			a.lack(d.Name, why)
-		}
-		return out.Emit(a)
-	}
-	err := walkPages(ctx, out, page, func(item T) error {
-		if len(details) == 0 {
-			return one(item)
-		}
-		return fan.Go(func() error { return one(item) })
+			return fan.Go(func() error { return w.one(ctx, item, describe(item)) })
+		})
 	})
 	// The details under way are waited for also when the listing has ended early:
 	// their items arrived.
 	if failed := fan.Wait(); err == nil {
 		err = failed
 	}
+	if failed := w.end(err == nil && ctx.Err() == nil); err == nil {
+		err = failed
+	}
 	return err
 }
 
-// detail reads one detail unless it is known to be in vain: the run is ending,
-// or the provider does not have this operation at all, so that asking again for
+// walk is a listing whose items have details.
+type walk[T any] struct {
+	out        *Output
+	details    []Detail[T]
+	operations []operation // of each detail
+
+	mu   sync.Mutex
+	held []lacking
+}
+
+// lacking is an asset without some of its details.
+type lacking struct {
+	asset Asset
+	gaps  []gap
+}
+
+type gap struct {
+	detail int
+	err    error
+}
+
+// one reads the details of an item and emits it.
+func (w *walk[T]) one(ctx context.Context, item T, a Asset) error {
+	var gaps []gap
+	news := false
+	for i, d := range w.details {
+		err := w.ask(ctx, i, func() error { return d.Read(ctx, item, &a) })
+		switch {
+		case errors.Is(err, ErrNotNeeded):
+		case err == nil:
+			news = w.operations[i].heard(w.out.task.Provider, nil) || news
+		case gone(w.out.task.Provider, err):
+			w.out.count(func(r *Record) { r.Vanished++ })
+			if w.operations[i].heard(w.out.task.Provider, nil) || news {
+				return w.release(false)
+			}
+			return nil
+		default:
+			news = w.operations[i].heard(w.out.task.Provider, err) || news
+			gaps = append(gaps, gap{i, fmt.Errorf("%s of %s: %w", d.Name, a.ID, err)})
+		}
+	}
+	err := w.emit(lacking{a, gaps}, false)
+	if news && err == nil {
+		err = w.release(false)
+	}
+	return err
+}
+
+// ask reads one detail unless it is known to be in vain: the run is ending, or
+// the provider does not have this operation at all, so that asking again for
 // every other item would only cost calls.
-func (o *Output) detail(ctx context.Context, stopped *atomic.Pointer[error], read func() error) error {
+func (w *walk[T]) ask(ctx context.Context, i int, read func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := stopped.Load(); err != nil {
-		return *err
+	if err := w.operations[i].refused(); err != nil {
+		return err
 	}
-	o.count(func(r *Record) { r.Details++ })
-	return read()
+	err := read()
+	if !errors.Is(err, ErrNotNeeded) {
+		w.out.count(func(r *Record) { r.Details++ })
+	}
+	return err
+}
+
+// emit writes an asset and says what it lacks. As long as nobody can tell why it
+// lacks that, it is held back; of those there are never more than a few, since an
+// answer or some more refusals settle it.
+func (w *walk[T]) emit(l lacking, final bool) error {
+	why := make([]Reason, len(l.gaps))
+	for i, g := range l.gaps {
+		var settled bool
+		if why[i], settled = w.operations[g.detail].reason(w.out.task.Provider, g.err, final); !settled {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.held = append(w.held, l)
+			return nil
+		}
+	}
+	for i, g := range l.gaps {
+		w.out.gap(why[i], g.err)
+		l.asset.lack(w.details[g.detail].Name, why[i])
+	}
+	return w.out.Emit(l.asset)
+}
+
+// release emits what was held back and is settled by now.
+func (w *walk[T]) release(final bool) error {
+	w.mu.Lock()
+	list := w.held
+	w.held = nil
+	w.mu.Unlock()
+	var err error
+	for _, l := range list {
+		if failed := w.emit(l, final); err == nil {
+			err = failed
+		}
+	}
+	return err
+}
+
+// end settles what is still held back. Of a listing that was read to its end an
+// operation that has answered for no item is one that the provider does not have.
+func (w *walk[T]) end(complete bool) error {
+	if complete {
+		for _, l := range w.held {
+			for _, g := range l.gaps {
+				if _, settled := w.operations[g.detail].reason(w.out.task.Provider, g.err, false); !settled {
+					w.operations[g.detail].none(g.err)
+				}
+			}
+		}
+	}
+	return w.release(true)
 }
 
 func walkPages[T any](ctx context.Context, out *Output, page Page[T], each func(T) error) error {

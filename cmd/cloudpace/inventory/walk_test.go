@@ -8,7 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
@@ -163,6 +166,91 @@ func TestDetailNotSupported(t *testing.T) {
 	}
 }
 
+// TestS15_2RefusedForOne: a refusal that is about one item says nothing about the
+// others, which are asked; only one that names the operation, or so many that
+// nothing else is left to think, ends the asking.
+func TestS15_2RefusedForOne(t *testing.T) {
+	const many = 200
+	for _, c := range []struct {
+		name    string
+		items   int
+		refuse  func(n int64) error // n counts the questions
+		asked   int                 // at most this many more than one for each place
+		missing int
+		reason  Reason // of the record, and of each asset that lacks something
+	}{
+		{"a page with a 500 for the first", many, only(1, code(500, "")), many, 1, Unreachable},
+		{"a page with a 500 for a later one", many, only(100, code(500, "")), many, 1, Unreachable},
+		{"a page with a 404 for one", many, only(1, code(404, "")), many, 1, Protocol},
+		{"a code for one", many, only(1, code(400, "UnsupportedOperation")), many, 1, NotSupported},
+		{"unknown for one, after answers for others", many, only(100, code(501, "")), many, 1, NotSupported},
+		{"a page with a 500 for each of a few", 3, always(code(500, "")), 3, 3, NotSupported},
+		{"a page with a 500 for all", many, always(code(500, "")), 2 * enoughRefusals, many, NotSupported},
+		{"a code for all", many, always(code(400, "UnsupportedOperation")), 2 * enoughRefusals, many, NotSupported},
+		{"an open circuit for all", many, always(&cloudpace.CircuitOpenError{Err: code(500, "")}), 2 * enoughRefusals, many, NotSupported},
+		{"denied for all", many, always(code(403, "AccessDenied")), many, many, AccessDenied},
+		{"an error of the service's own for all", many, always(code(500, "InternalError")), many, many, Unreachable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ids := make([]string, c.items)
+			var asked atomic.Int64
+			r, written := read(t, func(ctx context.Context, out *Output) error {
+				return Walk(ctx, out, pagesOf(nil, ids), plain, Detail[string]{"size", func(context.Context, string, *Asset) error {
+					return c.refuse(asked.Add(1))
+				}})
+			})
+			if n := int(asked.Load()); n > c.asked || n != r.Details || c.asked == c.items && n != c.items {
+				t.Errorf("asked %d times, recorded %d, want %d", n, r.Details, c.asked)
+			}
+			if r.Status != Partial || r.Reason != c.reason || r.Assets != c.items || r.Incomplete != c.missing || r.Errors != c.missing {
+				t.Errorf("record %+v, want PARTIAL %s with all %d assets, %d incomplete", r, c.reason, c.items, c.missing)
+			}
+			if n := strings.Count(written, fmt.Sprintf(`"missing":{"size":"%s"}`, c.reason)); n != c.missing {
+				t.Errorf("%d assets lack their size for %s, want %d", n, c.reason, c.missing)
+			}
+		})
+	}
+}
+
+func always(err error) func(int64) error { return func(int64) error { return err } }
+
+func only(n int64, err error) func(int64) error {
+	return func(i int64) error {
+		if i == n {
+			return err
+		}
+		return nil
+	}
+}
+
+// TestS15_2RefusedUntilInterrupted: of a listing that did not come to its end
+// nobody can say that the provider does not have the operation.
+func TestS15_2RefusedUntilInterrupted(t *testing.T) {
+	r, written := read(t, func(ctx context.Context, out *Output) error {
+		return Walk(ctx, out, pagesOf(code(403, "AccessDenied"), []string{"a"}), plain, Detail[string]{"size", func(context.Context, string, *Asset) error {
+			return code(500, "")
+		}})
+	})
+	if r.Assets != 1 || !strings.Contains(written, `"missing":{"size":"unreachable"}`) {
+		t.Errorf("record %+v\n%s", r, written)
+	}
+}
+
+// TestDetailsCounted: only reads that were made are counted.
+func TestDetailsCounted(t *testing.T) {
+	r, _ := read(t, func(ctx context.Context, out *Output) error {
+		return Walk(ctx, out, pagesOf(nil, []string{"a", "b"}), plain, Detail[string]{"region", func(_ context.Context, id string, _ *Asset) error {
+			if id == "a" {
+				return ErrNotNeeded
+			}
+			return nil
+		}})
+	})
+	if r.Status != Success || r.Details != 1 || r.Incomplete != 0 {
+		t.Errorf("record %+v, want SUCCESS with 1 detail", r)
+	}
+}
+
 // TestFanBounded: details run side by side, and no more of them than allowed.
 func TestFanBounded(t *testing.T) {
 	ids := make([]string, 100)
@@ -199,6 +287,28 @@ func TestPanicInDetail(t *testing.T) {
 	if r.Status != Partial || !strings.Contains(r.Error, "boom") {
 		t.Errorf("record %+v", r)
 	}
+}
+
+// TestS15_2PanicInPage: a panic between two pages ends the listing, and what
+// arrived before it is kept: its details are waited for.
+func TestS15_2PanicInPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, written := read(t, func(ctx context.Context, out *Output) error {
+			page := func(_ context.Context, token string) ([]string, string, error) {
+				if token != "" {
+					panic("boom")
+				}
+				return []string{"a", "b", "c"}, "more", nil
+			}
+			return Walk(ctx, out, page, plain, Detail[string]{"d", func(context.Context, string, *Asset) error {
+				time.Sleep(time.Second)
+				return nil
+			}})
+		})
+		if r.Status != Partial || r.Reason != Protocol || !strings.Contains(r.Error, "boom") || r.Assets != 3 || strings.Count(written, "\n") != 3 {
+			t.Errorf("record %+v, want PARTIAL protocol with the 3 assets of the first page\n%s", r, written)
+		}
+	})
 }
 
 func TestEmitError(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -62,12 +63,21 @@ func New(t testing.TB) *Server {
 // and keeps an SDK from asking the machine it runs on.
 func Isolate(t testing.TB) {
 	t.Helper()
-	for _, name := range []string{
+	names := []string{
 		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_REGION",
-		"AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_CA_BUNDLE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN",
+		"AWS_DEFAULT_REGION", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "AWS_CA_BUNDLE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN",
 		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE",
-	} {
-		t.Setenv(name, "")
+	}
+	for _, set := range os.Environ() {
+		if name, _, _ := strings.Cut(set, "="); strings.HasPrefix(name, "AWS_ENDPOINT_URL") { // there is one for each service
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		t.Setenv(name, "") // puts it back after the test
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err) // to the SDK an empty one is set
+		}
 	}
 	nowhere := t.TempDir()
 	t.Setenv("AWS_CONFIG_FILE", nowhere+"/config")

@@ -38,19 +38,41 @@ func (o Options) Check() error {
 	if o.ExternalID != "" && o.RoleARN == "" {
 		return errors.New("an external id goes with a role to assume, and there is none")
 	}
-	if o.RoleARN != "" {
-		a, err := awsarn.Parse(o.RoleARN)
-		if err != nil || a.Service != "iam" || !strings.HasPrefix(a.Resource, "role/") {
-			return fmt.Errorf("role %q is not the ARN of a role (arn:aws:iam::111122223333:role/NAME)", o.RoleARN)
-		}
-	}
 	if o.Endpoint != "" {
 		u, err := url.Parse(o.Endpoint)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return fmt.Errorf("endpoint %q is not a URL like http://localhost:5000", o.Endpoint)
+			return fmt.Errorf("endpoint %q is not a URL like http://localhost:5000", withoutPassword(o.Endpoint))
 		}
 	}
-	return CheckRegions(o.Regions)
+	if err := checkRegions(o.Regions); err != nil {
+		return err
+	}
+	if o.RoleARN == "" {
+		return nil
+	}
+	role, err := awsarn.Parse(o.RoleARN)
+	if err != nil || role.Service != "iam" || !strings.HasPrefix(role.Resource, "role/") {
+		return fmt.Errorf("role %q is not the ARN of a role (arn:aws:iam::111122223333:role/NAME)", o.RoleARN)
+	}
+	if len(o.Regions) > 0 {
+		if p, ok := partitionOf(o.Regions[0]); ok && p.id != role.Partition {
+			return fmt.Errorf("region %s is in partition %s, role %s in %s", o.Regions[0], p.id, o.RoleARN, role.Partition)
+		}
+	}
+	return nil
+}
+
+// withoutPassword gives a text that is to be a URL as it may be shown. Who leaves
+// out the scheme gets a URL in which the password is none: it is what stands
+// before the last @.
+func withoutPassword(text string) string {
+	if u, err := url.Parse(text); err == nil && u.Host != "" {
+		return u.Redacted()
+	}
+	if i := strings.LastIndexByte(text, '@'); i >= 0 {
+		return "xxxxx" + text[i:]
+	}
+	return text
 }
 
 // Account is one that can be read.

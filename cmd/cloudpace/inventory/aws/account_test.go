@@ -67,6 +67,74 @@ func TestOpenPartition(t *testing.T) {
 	}
 }
 
+// TestEndpointForAll: with an endpoint everything is asked there, whatever the
+// environment or the profile has for single services.
+func TestEndpointForAll(t *testing.T) {
+	for _, c := range []struct {
+		name, global string // AWS_ENDPOINT_URL
+		one          bool   // AWS_ENDPOINT_URL_SQS and others
+		file         bool   // a services section
+	}{
+		{name: "environment", one: true},
+		{name: "environment, all and one", global: "http://127.0.0.1:1", one: true},
+		{name: "environment, all", global: "http://127.0.0.1:1"},
+		{name: "profile", file: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			elsewhere := fakeaws.New(t)
+			s := fakeaws.New(t)
+			if c.global != "" {
+				t.Setenv("AWS_ENDPOINT_URL", c.global)
+			}
+			services := []string{"ec2", "iam", "lambda", "resource_groups_tagging_api", "s3", "sqs", "sts"}
+			config := "[default]\nservices = local\n[services local]\n"
+			for _, service := range services {
+				if c.one {
+					t.Setenv("AWS_ENDPOINT_URL_"+strings.ToUpper(service), elsewhere.URL)
+				}
+				config += service + " =\n  endpoint_url = " + elsewhere.URL + "\n"
+			}
+			if c.file {
+				if err := os.WriteFile(os.Getenv("AWS_CONFIG_FILE"), []byte(config), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			records, _ := mapped(t, s, "")
+			for _, r := range records {
+				if r.Status != inventory.Success {
+					t.Errorf("record %+v", r)
+				}
+			}
+			if n := len(elsewhere.Asked("")); n != 0 {
+				t.Errorf("%d requests went elsewhere", n)
+			}
+		})
+	}
+}
+
+// TestConfiguredEndpoint: without one, those of the environment count, and S3 is
+// asked there as at any other endpoint: with the bucket in the path.
+func TestConfiguredEndpoint(t *testing.T) {
+	s := fakeaws.New(t)
+	s.On("s3.ListBuckets", fakeaws.Text(200, "<ListAllMyBucketsResult><Buckets><Bucket><Name>bucket</Name><BucketRegion>us-east-1</BucketRegion></Bucket></Buckets></ListAllMyBucketsResult>"))
+	s.On("s3.GetBucketTagging", fakeaws.Fail(404, "NoSuchTagSet"))
+	for _, service := range []string{"EC2", "S3", "STS"} {
+		// A name, as one cannot put a bucket in front of an address.
+		t.Setenv("AWS_ENDPOINT_URL_"+service, strings.Replace(s.URL, "127.0.0.1", "localhost", 1))
+	}
+	a, err := Open(t.Context(), Options{Regions: []string{"us-east-1"}, Governor: governor(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := a.Tasks(func(k inventory.Kind) bool { return k.Name == "s3_buckets" })
+	if _, err := inventory.Run(t.Context(), tasks, inventory.Options{Sink: inventory.NewSink(t.TempDir())}); err != nil {
+		t.Fatal(err)
+	}
+	if asked := s.Asked("s3.GetBucketTagging"); len(asked) != 1 || asked[0].Path != "/bucket" {
+		t.Errorf("asked %+v, want /bucket", asked)
+	}
+}
+
 // TestAssumeRole: the role's credentials are what everything is read with, and
 // the external id is sent along.
 func TestAssumeRole(t *testing.T) {
@@ -167,13 +235,18 @@ func TestCheck(t *testing.T) {
 	}{
 		{Options{}, ""},
 		{Options{Regions: []string{"all"}}, ""},
-		{Options{Regions: []string{"us-east-1", "me-south-1"}, Endpoint: "http://localhost:5000", RoleARN: "arn:aws-cn:iam::111122223333:role/path/x", ExternalID: "y"}, ""},
+		{Options{Regions: []string{"us-east-1", "me-south-1"}, Endpoint: "http://localhost:5000", RoleARN: "arn:aws:iam::111122223333:role/path/x", ExternalID: "y"}, ""},
+		{Options{Regions: []string{"all"}, RoleARN: "arn:aws-cn:iam::111122223333:role/x"}, ""},
+		{Options{Regions: []string{"us-east-1"}, RoleARN: "arn:aws-cn:iam::111122223333:role/x"}, "in partition aws, role"},
 		{Options{Regions: []string{"us-esat-1"}}, `did you mean "us-east-1"?`},
 		{Options{Regions: []string{"al"}}, `did you mean "all"?`},
 		{Options{Regions: []string{"all", "us-east-1"}}, "alone"},
 		{Options{Regions: []string{"us-east-1", "cn-north-1"}}, "partitions"},
 		{Options{Endpoint: "localhost:5000"}, "http://localhost:5000"},
 		{Options{Endpoint: "ftp://x"}, "ftp://x"},
+		{Options{Endpoint: "ftp://me:hunter2@x"}, "ftp://me:xxxxx@x"},
+		{Options{Endpoint: "me:hunter2@x:5000"}, "xxxxx@x:5000"},
+		{Options{Endpoint: "http://me:hunter2%zz@x"}, "xxxxx@x"},
 		{Options{ExternalID: "y"}, "role"},
 		{Options{RoleARN: "Audit"}, "Audit"},
 		{Options{RoleARN: "arn:aws:iam::111122223333:user/x"}, "user/x"},
@@ -181,6 +254,9 @@ func TestCheck(t *testing.T) {
 		err := c.o.Check()
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v, want %q", c.o, err, c.says)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("the password is shown: %s", err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsarn "github.com/aws/aws-sdk-go-v2/aws/arn"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
@@ -47,47 +49,72 @@ func load(ctx context.Context, o Options) (aws.Config, error) {
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	var missing config.SharedConfigProfileNotExistError
-	if errors.As(err, &missing) {
+	var mfa config.AssumeRoleTokenProviderNotSetError
+	switch {
+	case errors.As(err, &missing):
 		return aws.Config{}, &NoCredentialsError{Profile: o.Profile, Err: err}
-	}
-	if err != nil {
+	case errors.As(err, &mfa):
+		return aws.Config{}, &CredentialsError{Profile: o.Profile, Err: err}
+	case err != nil:
 		return aws.Config{}, fmt.Errorf("aws: configuration: %w", err)
 	}
 	if o.Endpoint != "" {
 		// Only now: where credentials come from is not what is redirected.
 		cfg.BaseEndpoint = aws.String(o.Endpoint)
+		cfg.ConfigSources = append([]any{flagOnly{}}, cfg.ConfigSources...)
 	}
 	if cfg.AppID == "" {
 		cfg.AppID = "cloudpace" // in the user agent, so that its calls can be told in CloudTrail
 	}
-	cfg.Region = startRegion(cfg.Region, o.Regions)
+	cfg.Region = startRegion(cfg.Region, o)
 	if cfg.Credentials == nil {
 		return aws.Config{}, &NoCredentialsError{Profile: o.Profile}
 	}
-	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-		if ctx.Err() != nil {
+	source := discreet{cfg.Credentials, o.Profile}
+	cfg.Credentials = source
+	if _, err := source.Retrieve(ctx); err != nil {
+		switch {
+		case ctx.Err() != nil:
 			return aws.Config{}, context.Cause(ctx)
+		case source.lastResort():
+			return aws.Config{}, &NoCredentialsError{Profile: o.Profile, Err: err}
 		}
-		return aws.Config{}, &NoCredentialsError{Profile: o.Profile, Err: err}
+		return aws.Config{}, &CredentialsError{Profile: o.Profile, Sources: source.ProviderSources(), Err: err}
 	}
 	return cfg, nil
 }
 
+// flagOnly is a source of configuration, before the environment and the files,
+// that says no endpoints are to be taken from those. A client would prefer one for
+// its service (AWS_ENDPOINT_URL_S3, a profile's services section) to the
+// configuration's own, and a part of the calls would go somewhere else than asked.
+type flagOnly struct{}
+
+// GetIgnoreConfiguredEndpoints is how the SDK asks; it means
+// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS.
+func (flagOnly) GetIgnoreConfiguredEndpoints(context.Context) (value, found bool, err error) {
+	return true, true, nil
+}
+
 // startRegion is where the account is asked about itself: the configured region,
-// unless the regions to read are of another partition, whose accounts it does not
-// know.
-func startRegion(configured string, asked []string) string {
-	if len(asked) == 0 || asked[0] == AllRegions {
-		if configured == "" {
-			return partitions[0].home
-		}
-		return configured
-	}
+// unless the regions to read or the role are of another partition, whose accounts
+// it does not know.
+func startRegion(configured string, o Options) string {
 	here, known := partitionOf(configured)
-	if there, _ := partitionOf(asked[0]); known && here.id == there.id {
-		return configured
+	if len(o.Regions) > 0 && o.Regions[0] != AllRegions {
+		if there, _ := partitionOf(o.Regions[0]); known && here.id == there.id {
+			return configured
+		}
+		return o.Regions[0]
 	}
-	return asked[0]
+	there := partitions[0]
+	if role, err := awsarn.Parse(o.RoleARN); err == nil {
+		there = partitionNamed(role.Partition)
+		if known && here.id != there.id {
+			return there.home
+		}
+	}
+	return cmp.Or(configured, there.home)
 }
 
 // assume gives a copy whose credentials are those of a role. The call that

@@ -80,9 +80,9 @@ func partitionOf(region string) (partition, bool) {
 	return partition{}, false
 }
 
-// CheckRegions tells whether regions can be asked for: each known, all in one
+// checkRegions tells whether regions can be asked for: each known, all in one
 // partition, "all" by itself. It asks nobody.
-func CheckRegions(regions []string) error {
+func checkRegions(regions []string) error {
 	if slices.Contains(regions, AllRegions) {
 		if len(regions) > 1 {
 			return fmt.Errorf("regions: %q stands alone or not at all, got %q", AllRegions, strings.Join(regions, ","))

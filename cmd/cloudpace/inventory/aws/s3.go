@@ -31,7 +31,7 @@ var buckets = listing(
 // bucketRegion asks where a bucket is when the listing did not say so.
 func bucketRegion(ctx context.Context, s *site, b types.Bucket, a *inventory.Asset) error {
 	if a.Region != "" {
-		return nil
+		return inventory.ErrNotNeeded
 	}
 	o, err := s.s3.GetBucketLocation(ctx, &s3.GetBucketLocationInput{Bucket: b.Name})
 	if err != nil {

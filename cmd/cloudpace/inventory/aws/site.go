@@ -40,7 +40,7 @@ func newSite(cfg aws.Config, partition, account, region string, listed map[strin
 		ec2: ec2.NewFromConfig(cfg),
 		s3: s3.NewFromConfig(cfg, func(o *s3.Options) {
 			// Buckets as host names exist at AWS; another endpoint has one name.
-			o.UsePathStyle = cfg.BaseEndpoint != nil
+			o.UsePathStyle = o.BaseEndpoint != nil
 		}),
 		sqs:    sqs.NewFromConfig(cfg),
 		iam:    iam.NewFromConfig(cfg),

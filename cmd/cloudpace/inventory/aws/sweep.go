@@ -33,6 +33,10 @@ func sweep(ctx context.Context, s *site, out *inventory.Output) error {
 	}
 	return inventory.Walk(ctx, out, page, func(m types.ResourceTagMapping) inventory.Asset {
 		r := parseARN(aws.ToString(m.ResourceARN))
+		if r.region == "" && r.typ != "unknown" && r.typ != "AWS::S3::Bucket" {
+			// It belongs to no region; a bucket's ARN only does not say which one.
+			r.region = partitionNamed(s.partition).global
+		}
 		a := inventory.Asset{
 			Region: r.region, Type: r.typ, ID: r.id, ARN: aws.ToString(m.ResourceARN), Tags: make(map[string]string, len(m.Tags)),
 		}

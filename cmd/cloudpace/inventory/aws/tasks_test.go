@@ -219,8 +219,8 @@ func TestBuckets(t *testing.T) {
 		return 200, "<Tagging><TagSet><Tag><Key>env</Key><Value>test</Value></Tag></TagSet></Tagging>"
 	})
 	records, assets := mapped(t, s, "s3_buckets")
-	if r := records[0]; r.Status != inventory.Partial || r.Reason != inventory.AccessDenied || r.Assets != 3 || r.Incomplete != 1 {
-		t.Errorf("record %+v", r)
+	if r := records[0]; r.Status != inventory.Partial || r.Reason != inventory.AccessDenied || r.Assets != 3 || r.Incomplete != 1 || r.Details != len(s.Asked("s3."))-1 {
+		t.Errorf("record %+v after %d questions about buckets", r, len(s.Asked("s3."))-1)
 	}
 	got := map[string]string{}
 	for _, a := range assets {
@@ -301,6 +301,31 @@ func TestSweep(t *testing.T) {
 	s.On("tagging.GetResources", fakeaws.Text(200, `{"ResourceTagMappingList":[{"ResourceARN":"arn:aws:ec2:us-east-1:111122223333:vpc/vpc-1","Tags":[{"Key":"Name","Value":"net"}]}]}`))
 	if _, assets = mapped(t, s, "tagging_sweep"); len(assets) != 1 || assets[0].Type != "AWS::EC2::VPC" || assets[0].ID != "vpc-1" || assets[0].Name != "net" {
 		t.Errorf("alone it found %+v, want the VPC", assets)
+	}
+}
+
+// TestSweepRegions: what belongs to no region is in none; a bucket is where it was
+// found, as its ARN does not say.
+func TestSweepRegions(t *testing.T) {
+	s := fakeaws.New(t)
+	var list []string
+	want := map[string]string{
+		"arn:aws:cloudfront::111122223333:distribution/D1": "aws-global", "arn:aws:iam::111122223333:policy/p": "aws-global",
+		"arn:aws:route53:::hostedzone/Z1": "aws-global", "arn:aws:s3:::bucket": "us-east-1",
+		"arn:aws:sns:eu-west-1:111122223333:topic": "eu-west-1", "no arn": "us-east-1",
+	}
+	for arn := range want {
+		list = append(list, `{"ResourceARN":"`+arn+`","Tags":[]}`)
+	}
+	s.On("tagging.GetResources", fakeaws.Text(200, `{"ResourceTagMappingList":[`+strings.Join(list, ",")+`]}`))
+	_, assets := mapped(t, s, "tagging_sweep")
+	if len(assets) != len(want) {
+		t.Errorf("%d assets, want %d", len(assets), len(want))
+	}
+	for _, a := range assets {
+		if a.Region != want[a.ARN] {
+			t.Errorf("%s is in %s, want %s", a.ARN, a.Region, want[a.ARN])
+		}
 	}
 }
 
