@@ -34,7 +34,7 @@ func (c *Call) judge(err error) (f *failure) {
 	}
 	f.alien = f.alien || f.kind == verdict.Canceled
 	if f.kind == verdict.Throttled || f.kind == verdict.Transient {
-		f.text = verdict.Describe(err)
+		f.text = verdict.DescribeFor(provider, err)
 	}
 	return f
 }
@@ -79,7 +79,7 @@ func (c *Call) ending(err error) (e ending) {
 			e = ending{failure: e.failure}
 		}
 	}()
-	_, nested := c.known()
+	provider, nested := c.known()
 	if c.own.Context.Err() != nil && !isOwn(err) || isNested(err, nested) {
 		return e // the caller's own end, or that of a call that has recorded it
 	}
@@ -95,7 +95,7 @@ func (c *Call) ending(err error) (e ending) {
 	if errors.As(err, &deadline) {
 		switch {
 		case deadline.Err == nil:
-			e.lost = verdict.Describe(err) // nothing was sent: no bearing on numbers (S2.9)
+			e.lost = verdict.DescribeFor(provider, err) // nothing was sent: no bearing on numbers (S2.9)
 			return e
 		case last != nil && !last.alien:
 			// What the provider said before the wait that would have been too long.
@@ -113,7 +113,7 @@ func (c *Call) ending(err error) (e ending) {
 		e.outcome = breaker.Success
 	}
 	if e.kind != verdict.OK {
-		e.lost = verdict.Describe(err)
+		e.lost = verdict.DescribeFor(provider, err)
 	}
 	return e
 }

@@ -268,3 +268,26 @@ func TestS9_3_ChargedToADisabledProvider(t *testing.T) {
 		}
 	})
 }
+
+// coded is an error with a code alone, as callers' functions may return it.
+type coded struct{ code string }
+
+func (e coded) Error() string       { return e.code }
+func (e coded) ErrorCode() string   { return e.code }
+func (e coded) HTTPStatusCode() int { return 503 }
+
+// TestS2_8_DescribedAsJudged: the label stands where the scope's provider makes it
+// throttling, and nowhere else.
+func TestS2_8_DescribedAsJudged(t *testing.T) {
+	g := governor(t, nil)
+	ctx, ledger := cloudpace.WithLedger(t.Context())
+	c, err := g.Begin(ctx, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.End(coded{"ServiceUnavailable"})
+	s := g.Summary(nil).Scopes[0]
+	if s.TransientErrors != 1 || s.LastError != "ServiceUnavailable" || strings.Contains(ledger.String(), "throttled: Serv") {
+		t.Errorf("%+v, %q", s, ledger)
+	}
+}

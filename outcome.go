@@ -38,7 +38,7 @@ func (c *Call) reject(wait time.Duration, cause error) error {
 	c.count(func(n *counters) { n.rejected.Add(1) })
 	reason := c.lane.service.scope.String() + ": circuit open"
 	if cause != nil {
-		reason += " after " + verdict.Describe(cause)
+		reason += " after " + verdict.DescribeFor(c.lane.scope.Provider, cause)
 	}
 	c.carrier.ledger.skip(reason)
 	return e

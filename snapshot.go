@@ -151,7 +151,7 @@ func breakerState(scope Scope, b *breaker.Breaker, now time.Time) BreakerState {
 		service:           scope.service().String(),
 	}
 	if st.Cause != nil {
-		s.Cause = verdict.Describe(st.Cause)
+		s.Cause = verdict.DescribeFor(scope.Provider, st.Cause)
 	}
 	return s
 }

@@ -107,7 +107,7 @@ func note(r *Record, why Reason, err error) {
 
 // blame makes err what the record tells of.
 func blame(r *Record, why Reason, err error) {
-	r.Reason, r.Error, r.RetryAfterSeconds = why, verdict.Describe(err), 0
+	r.Reason, r.Error, r.RetryAfterSeconds = why, verdict.DescribeFor(r.Provider, err), 0
 	if hint, ok := retryAfter(err); ok {
 		r.RetryAfterSeconds = hint.Seconds()
 	}

@@ -63,6 +63,7 @@ func load(ctx context.Context, o Options) (aws.Config, error) {
 		cfg.BaseEndpoint = aws.String(o.Endpoint)
 		cfg.ConfigSources = append([]any{flagOnly{}}, cfg.ConfigSources...)
 	}
+	cfg.APIOptions = append(cfg.APIOptions, insist)
 	if cfg.AppID == "" {
 		cfg.AppID = "cloudpace" // in the user agent, so that its calls can be told in CloudTrail
 	}

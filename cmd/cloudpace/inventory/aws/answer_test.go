@@ -1,0 +1,37 @@
+package aws
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/fakeaws"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
+)
+
+// S15.2: an answer with nothing in it, or a page instead of one, is not an account
+// with nothing in it, whatever the SDK makes of it. Every task is asked.
+func TestS15_2NoAnswerIsNotEmpty(t *testing.T) {
+	for name, body := range map[string]string{
+		"no body":       "",
+		"a log-in page": "<!DOCTYPE html><html><head><title>Log in</title></head><body><form></form></body></html>",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fakeaws.New(t)
+			mapped(t, s, "")
+			for _, r := range s.Asked("") {
+				if r.Op != "sts.GetCallerIdentity" && r.Op != "ec2.DescribeRegions" {
+					s.On(r.Op, fakeaws.Text(http.StatusOK, body))
+				}
+			}
+			records, assets := mapped(t, s, "")
+			if len(assets) != 0 {
+				t.Errorf("%d assets", len(assets))
+			}
+			for _, r := range records {
+				if r.Status != inventory.Failed || r.Reason != inventory.Protocol {
+					t.Errorf("%s: %s, %s: %s", r.Task, r.Status, r.Reason, r.Error)
+				}
+			}
+		})
+	}
+}
