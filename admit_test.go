@@ -299,7 +299,7 @@ func TestS3_2_Leaves(t *testing.T) {
 		return s
 	}
 	for _, s := range []cloudpace.Scope{
-		at("ec2", "DescribeInstances"), at("ec2", "RunInstances"), at("lambda", "ListFunctions"), at("lambda", "GetFunction"),
+		at("ec2", "DescribeInstances"), at("ec2", "RunInstances"), at("ec2", "RebootInstances"), at("lambda", "ListFunctions"), at("lambda", "GetFunction"),
 		at("sqs", "ListQueues"), at("sqs", "GetQueueUrl"),
 	} {
 		drain(t, g, s, 1)
@@ -310,7 +310,8 @@ func TestS3_2_Leaves(t *testing.T) {
 	}
 	want := map[string][2]float64{
 		"aws/111122223333/us-east-1/ec2/DescribeInstances": {20, 100},
-		"aws/111122223333/us-east-1/ec2/RunInstances":      {5, 50},
+		"aws/111122223333/us-east-1/ec2/RebootInstances":   {5, 50},
+		"aws/111122223333/us-east-1/ec2/RunInstances":      {2, 5}, // a row of its own
 		"aws/111122223333/us-east-1/lambda":                {15, 15},
 		"aws/111122223333/us-east-1/sqs/ListQueues":        {3, 6},
 		"aws/111122223333/us-east-1/sqs":                   {20, 40},
@@ -347,4 +348,28 @@ func TestUntil(t *testing.T) {
 			t.Errorf("no bound: %v", err)
 		}
 	})
+}
+
+// TestS3_2_OperationsWithLimitsOfTheirOwn: the built-in ones are bounded by what is
+// set for the service, and replaced by what is set for the operation.
+func TestS3_2_OperationsWithLimitsOfTheirOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		services map[string]cloudpace.Service
+		want     [2]float64
+	}{
+		"slower service": {map[string]cloudpace.Service{"ec2": {MaxRPS: 1, Burst: 2, PerOperation: true}}, [2]float64{1, 2}},
+		"faster service": {map[string]cloudpace.Service{"ec2": {MaxRPS: 50, Burst: 500, PerOperation: true}}, [2]float64{2, 5}},
+		"its own": {map[string]cloudpace.Service{
+			"ec2": {MaxRPS: 1, Burst: 2, PerOperation: true}, "ec2.RunInstances": {MaxRPS: 7, Burst: 8},
+		}, [2]float64{7, 8}},
+	} {
+		g := governor(t, func(p *cloudpace.Provider) { p.Services = c.services })
+		s := scope
+		s.Service, s.Operation = "ec2", "RunInstances"
+		drain(t, g, s, 1)
+		b := g.Snapshot().Buckets[0]
+		if got := [2]float64{b.MaxRPS, b.Burst}; got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
 }

@@ -62,6 +62,11 @@ type Provider struct {
 	// Services has the limits of leaves by service ("lambda") or by service and
 	// operation ("cloudasset.ListAssets"); the longer name wins.
 	Services map[string]Service
+
+	// operations are the built-in limits of single operations of services that are
+	// kept per operation. A Services entry for the operation goes before, and one
+	// for the service bounds them.
+	operations map[string]limits
 }
 
 // Service holds the limits of one service's leaves.
@@ -158,6 +163,10 @@ func (p *Provider) leaf(service, operation string) (l limits, own bool) {
 	l = newLimits(s.MaxRPS, s.Burst)
 	if !s.PerOperation || operation == "" {
 		return l, false
+	}
+	if row, ok := p.operations[service+"."+operation]; ok {
+		// What is configured for the service bounds each of its operations.
+		return limits{math.Min(row.rate, l.rate), math.Min(row.burst, l.burst)}, true
 	}
 	if s.WriteMaxRPS > 0 && !readsOnly(operation) {
 		l = newLimits(s.WriteMaxRPS, s.WriteBurst)

@@ -58,7 +58,7 @@ func awsDefaults() Provider {
 	p.Services = map[string]Service{
 		// EC2 API throttling: a bucket per action, account and region; actions that
 		// only read have 100 tokens and 20 a second, those that change things 50
-		// tokens and 5 a second.
+		// tokens and 5 a second. Some have figures of their own: limits_ec2.go.
 		"ec2": {MaxRPS: 20, Burst: 100, PerOperation: true, WriteMaxRPS: 5, WriteBurst: 50},
 		// IAM and STS quotas: 600 requests a second per account and region.
 		"sts": {MaxRPS: 50, Burst: 100},
@@ -75,6 +75,7 @@ func awsDefaults() Provider {
 		"controltower":   {MaxRPS: 2, Burst: 5},
 		"iam":            {MaxRPS: 10, Burst: 40},
 	}
+	p.operations = ec2Limits
 	return p
 }
 

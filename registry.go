@@ -98,7 +98,10 @@ func (g *Governor) lane(s Scope) *lane {
 	l := sh.lanes.get(s)
 	if l == nil {
 		now := time.Now()
-		g.forgetIdle(sh, now)
+		if len(sh.lanes.m) >= crowded {
+			g.forgetIdle(sh, now)
+		}
+		g.forgetOrphans()
 		l = g.makeLane(s.normal(), now)
 		sh.lanes.set(s, l)
 	}
@@ -194,6 +197,10 @@ func (p *provider) sharedBucket(rate, burst float64, parent *bucket.Bucket, now 
 // idle. It is more than one, so that a crowd that came at once goes too.
 const looks = 8
 
+// crowded is the size from which a shard forgets. Below it, it costs little to know
+// the numbers of every scope apart.
+const crowded = 64
+
 // forgetIdle drops some lanes of a shard that lose nothing by it: no call in
 // flight, full buckets, nothing learned. g.mu and the shard's lock are held.
 func (g *Governor) forgetIdle(sh *laneShard, now time.Time) {
@@ -214,6 +221,10 @@ func (g *Governor) forgetIdle(sh *laneShard, now time.Time) {
 		}
 		g.leave(l)
 	}
+}
+
+// forgetOrphans drops lanes of retired providers whose last call is over.
+func (g *Governor) forgetOrphans() {
 	for l := range g.orphans {
 		if l.calls.Load() == 0 {
 			delete(g.orphans, l)
