@@ -28,6 +28,7 @@ type mapFlags struct {
 	providers, only, skip []string
 	out, config           string
 	failOnPartial, json   bool
+	maxItems              int
 	aws                   aws.Options
 }
 
@@ -67,6 +68,7 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 	fs.StringVarP(&f.out, "output", "o", "cloudpace-map", "`directory` to write into")
 	fs.StringVar(&f.config, "config", "", "configuration `file` with limits (cloudpace.yaml)")
 	fs.BoolVar(&f.failOnPartial, "fail-on-partial", false, "exit with 3 when something could not be read")
+	fs.IntVar(&f.maxItems, "max-items", 0, "read at most `n` assets for each task, account and region (default: all)")
 	fs.BoolVar(&f.json, "json", false, "print the summary as JSON on standard output")
 	fs.StringVar(&f.aws.Profile, "profile", "", "AWS: `name` of the profile with the credentials")
 	fs.StringVar(&f.aws.RoleARN, "role-arn", "", "AWS: `ARN` of a role to assume")
@@ -133,7 +135,7 @@ func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	sink := inventory.NewSink(f.out)
 	show := newProgress(stderr, func() int { return governor.Summary(stats).Totals.Calls })
 	records, failure := inventory.Run(ctx, account.Tasks(wanted), inventory.Options{
-		Sink: sink, Governor: governor, Tally: &show.tally, Done: show.done,
+		Sink: sink, Governor: governor, MaxAssets: f.maxItems, Tally: &show.tally, Done: show.done,
 	})
 	show.stop()
 	doc := inventory.NewDocument(head, records, sink, failure, context.Cause(ctx))
@@ -179,6 +181,9 @@ func (f *mapFlags) check() (wanted func(inventory.Kind) bool, err error) {
 	}
 	if len(f.only) > 0 && len(f.skip) > 0 {
 		return nil, usage("--only and --skip exclude each other")
+	}
+	if f.maxItems < 0 {
+		return nil, usage("--max-items: %d is below 0", f.maxItems)
 	}
 	families := inventory.Families(aws.Kinds())
 	if err := known("family", slices.Concat(f.only, f.skip), families); err != nil {

@@ -223,7 +223,11 @@ func TestEmptyFlags(t *testing.T) {
 		for _, empty := range []string{"", " "} {
 			s := fakeaws.New(t)
 			code, _, stderr := call("map", "--endpoint-url", s.URL, "-o", filepath.Join(t.TempDir(), "out"), "--"+flag.Name+"="+empty)
-			if code != 2 || !strings.Contains(stderr, "--"+flag.Name+" is empty") || len(s.Asked("")) != 0 {
+			said := "--" + flag.Name + " is empty"
+			if flag.Value.Type() == "int" {
+				said = `for "--` + flag.Name + `"` // it is not even a number
+			}
+			if code != 2 || !strings.Contains(stderr, said) || len(s.Asked("")) != 0 {
 				t.Errorf("--%s %q: exit code %d after %d requests, %s", flag.Name, empty, code, len(s.Asked("")), stderr)
 			}
 		}
@@ -268,5 +272,20 @@ func TestJSON(t *testing.T) {
 	}
 	if a := d.Summary.Accounts[0]; a.ID != fakeaws.Account || len(a.Regions.NotRequested) != 2 {
 		t.Errorf("account %+v", a)
+	}
+}
+
+// F22: a limit the user set is a gap that standard error names.
+func TestF22MaxItems(t *testing.T) {
+	s := fakeaws.New(t)
+	s.On("ec2.DescribeVpcs", fakeaws.Text(200, fakeaws.List("DescribeVpcs", "vpcSet", "",
+		"<vpcId>vpc-1</vpcId>", "<vpcId>vpc-2</vpcId>", "<vpcId>vpc-3</vpcId>")))
+	code, _, stderr := call("map", "-p", "aws", "--endpoint-url", s.URL, "--regions", "us-east-1", "--only", "network",
+		"--max-items", "2", "--fail-on-partial", "-o", t.TempDir())
+	if code != 3 || !strings.Contains(stderr, "ec2_vpcs PARTIAL, capped in us-east-1") || !strings.Contains(stderr, "of at least 3") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	if code, _, stderr := call("map", "--max-items", "-1"); code != 2 || !strings.Contains(stderr, "--max-items") {
+		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }

@@ -25,7 +25,7 @@ type Outcome string
 
 // The outcomes of a run.
 const (
-	Complete    Outcome = "complete"    // every record is SUCCESS
+	Complete    Outcome = "complete"    // no record is a [Record.Gap]
 	WithGaps    Outcome = "partial"     // some are not
 	NothingRead Outcome = "failed"      // no task read anything, or the assets could not be written
 	Interrupted Outcome = "interrupted" // what is there is right
@@ -107,7 +107,7 @@ func NewDocument(head Summary, records []Record, sink *Sink, broken, cause error
 		s.Outcome, s.Error = Interrupted, cause.Error()
 	case !known(records):
 		s.Outcome = NothingRead
-	case s.ByStatus[Success] < len(records):
+	case slices.ContainsFunc(records, Record.Gap):
 		s.Outcome = WithGaps
 	default:
 		s.Outcome = Complete

@@ -29,6 +29,10 @@ type Output struct {
 	// Assets, and among them incomplete ones, that were counted and could not be
 	// written afterwards.
 	lost, lostIncomplete atomic.Int64
+
+	limit int64        // of assets; 0 is none
+	taken atomic.Int64 // items that count against it
+	sign  atomic.Int64 // when something last came of the task, in Unix nanoseconds
 }
 
 // errClosed ends tasks that outlive their run.
@@ -68,6 +72,7 @@ func (o *Output) Emit(a Asset) error {
 	if err != nil {
 		return err
 	}
+	o.alive()
 	o.record.Assets++
 	o.record.Incomplete += incomplete
 	o.tally.assets.Add(1)
@@ -93,7 +98,23 @@ func (o *Output) count(fn func(*Record)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closed {
+		o.alive()
 		fn(&o.record)
+	}
+}
+
+// take tells whether one more item may be read, and counts it.
+func (o *Output) take() bool {
+	return o.limit == 0 || o.taken.Add(1) <= o.limit
+}
+
+type outputKey struct{}
+
+// Answered notes the id that the provider gave its last answer to a task whose
+// context this is, for whoever has to ask the provider about it.
+func Answered(ctx context.Context, requestID string) {
+	if o, ok := ctx.Value(outputKey{}).(*Output); ok && requestID != "" {
+		o.count(func(r *Record) { r.RequestID = requestID })
 	}
 }
 
@@ -126,7 +147,7 @@ func retryAfter(err error) (time.Duration, bool) {
 // the calls of the task are counted; whoever draws the line has them at hand.
 func (o *Output) begin(ctx context.Context, g *cloudpace.Governor) context.Context {
 	ctx, ledger := cloudpace.WithLedger(ctx)
-	ctx, stats := cloudpace.WithStats(ctx)
+	ctx, stats := cloudpace.WithStats(context.WithValue(ctx, outputKey{}, o))
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closed {
@@ -165,6 +186,9 @@ func (o *Output) finish(err error) Record {
 	if err != nil {
 		r.Errors++
 		blame(r, ReasonOf(r.Provider, err), err) // it comes before what the task got over
+		if r.Status == Failed && (r.Reason == RegionDisabled || r.Reason == ServiceNotInRegion) {
+			r.Status = Skipped // there is nobody to ask
+		}
 		if r.Status == Partial {
 			r.Error = fmt.Sprintf("the listing ended early, after %d page(s) with %d asset(s): %s", r.Pages, r.Assets, r.Error)
 		}

@@ -2,7 +2,9 @@ package inventory
 
 import (
 	"errors"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/cloudpace/cloudpace"
@@ -39,6 +41,22 @@ var reasonByCode = map[string]Reason{
 	"TokenRefreshRequired":        CredentialsExpired,
 	"UnrecognizedClientException": CredentialsExpired,
 
+	"OptInRequired":                 APIDisabled,
+	"SERVICE_DISABLED":              APIDisabled,
+	"SubscriptionRequiredException": APIDisabled,
+	"accessNotConfigured":           APIDisabled,
+
+	// Kinds of these that are about a rate are Throttled, which goes before.
+	"LimitExceeded":                 QuotaExhausted,
+	"LimitExceededException":        QuotaExhausted,
+	"RESOURCE_EXHAUSTED":            QuotaExhausted,
+	"ServiceQuotaExceededException": QuotaExhausted,
+	"dailyLimitExceeded":            QuotaExhausted,
+	"quotaExceeded":                 QuotaExhausted,
+	"rateLimitExceeded":             QuotaExhausted,
+
+	"RequestDisallowedByPolicy": DeniedByPolicy,
+
 	"InvalidAction":                 NotSupported,
 	"NotImplemented":                NotSupported,
 	"NotImplementedException":       NotSupported,
@@ -62,10 +80,9 @@ var goneCodes = map[string]bool{
 // ReasonOf tells what err means for a record. It has an answer for every error;
 // what nothing else explains is [Protocol].
 func ReasonOf(provider string, err error) Reason {
-	var repeated *RepeatedTokenError
-	var stopped *StoppedError
-	if errors.As(err, &repeated) || errors.As(err, &stopped) {
-		return Truncated
+	var own interface{ reason() Reason }
+	if errors.As(err, &own) {
+		return own.reason()
 	}
 	// A refused call is there for what opened the circuit: a host that does not
 	// answer is unreachable, also for the calls that were spared it.
@@ -79,11 +96,17 @@ func ReasonOf(provider string, err error) Reason {
 	case verdict.Throttled:
 		return Throttled
 	}
-	if why, ok := reasonByCode[strings.TrimPrefix(r.Code, "Client.")]; ok {
-		return why
+	why, ok := reasonByCode[strings.TrimPrefix(r.Code, "Client.")]
+	if !ok {
+		why, ok = reasonByStatus(r)
 	}
-	if why, ok := reasonByStatus(r); ok {
+	switch {
+	case why == AccessDenied && byPolicy(err):
+		return DeniedByPolicy
+	case ok:
 		return why
+	case r.Status == 0 && noSuchHost(err):
+		return ServiceNotInRegion
 	}
 	switch {
 	case r.Kind == verdict.Transient || r.Network && r.Status == 0:
@@ -124,6 +147,23 @@ func reasonByStatus(r verdict.Result) (Reason, bool) {
 		}
 	}
 	return "", false
+}
+
+// policies are the words for an organization's policies in a denial, which has the
+// same code whoever denies: AWS's service and resource control policies, Google's
+// organization policies and service perimeters.
+var policies = []string{"service control policy", "resource control policy", "organization's policy", "organization policy"}
+
+func byPolicy(err error) bool {
+	text := strings.ToLower(err.Error())
+	return slices.ContainsFunc(policies, func(words string) bool { return strings.Contains(text, words) })
+}
+
+// noSuchHost tells whether a name does not exist, as opposed to a resolver that
+// does not answer: providers give the services of a region their names there.
+func noSuchHost(err error) bool {
+	var dns *net.DNSError
+	return errors.As(err, &dns) && dns.IsNotFound && !dns.IsTimeout
 }
 
 // gone tells whether err says that the asset asked about does not exist any

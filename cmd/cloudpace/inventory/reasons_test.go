@@ -48,7 +48,17 @@ func TestReasonOf(t *testing.T) {
 		{"an error of the service's own", code(500, "InternalError"), Unreachable},
 		{"a gateway that got no answer", code(504, ""), Unreachable},
 		{"connection refused (F09)", refused, Unreachable},
-		{"no such host (F09)", &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}, Unreachable},
+		{"no such host (F09)", &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}, ServiceNotInRegion},
+		{"a resolver that does not answer", &net.DNSError{Err: "timeout", Name: "x", IsTimeout: true}, Unreachable},
+		{"denied by a service control policy (F08)", denial("not authorized to perform: ec2:DescribeVpcs with an explicit deny in a service control policy"), DeniedByPolicy},
+		{"denied by a resource control policy", denial("with an explicit deny in a resource control policy"), DeniedByPolicy},
+		{"denied by a policy of one's own", denial("with an explicit deny in an identity-based policy"), AccessDenied},
+		{"not subscribed", code(403, "OptInRequired"), APIDisabled},
+		{"a quota of things", code(400, "LimitExceededException"), QuotaExhausted},
+		{"capped", &CappedError{Limit: 1, Seen: 2}, Capped},
+		{"stalled", &StalledError{}, Unreachable},
+		{"stalled while throttled", &StalledError{Throttled: true}, Throttled},
+		{"a region that is not enabled", &RegionDisabledError{Region: "me-south-1", Err: code(401, "AuthFailure")}, RegionDisabled},
 		{"timed out", &net.OpError{Op: "dial", Err: context.DeadlineExceeded}, Unreachable},
 		{"circuit open for throttling", &cloudpace.CircuitOpenError{Err: code(429, "")}, Throttled},
 		{"circuit open for a dead host", &cloudpace.CircuitOpenError{Err: refused}, Unreachable},
@@ -63,5 +73,28 @@ func TestReasonOf(t *testing.T) {
 				t.Errorf("got %s, want %s (%+v)", got, c.want, verdict.Examine("aws", c.err))
 			}
 		})
+	}
+}
+
+func denial(text string) error {
+	return &verdict.ResponseError{Provider: "aws", StatusCode: 403, Code: "AccessDenied", Message: text}
+}
+
+// TestReasonOfGoogle: the reasons that only that provider's answers have so far.
+func TestReasonOfGoogle(t *testing.T) {
+	answer := func(status int, body string) error {
+		return &verdict.ResponseError{Provider: "gcp", StatusCode: status, Body: []byte(body)}
+	}
+	for name, c := range map[string]struct {
+		err  error
+		want Reason
+	}{
+		"api not enabled": {answer(403, `{"error":{"code":403,"message":"Cloud Asset API has not been used","status":"PERMISSION_DENIED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"SERVICE_DISABLED","domain":"googleapis.com"}]}}`), APIDisabled},
+		"the day's quota": {answer(403, `{"error":{"code":403,"message":"Daily Limit Exceeded","errors":[{"reason":"dailyLimitExceeded"}]}}`), QuotaExhausted},
+		"a perimeter":     {answer(403, `{"error":{"code":403,"message":"Request is prohibited by organization's policy. vpcServiceControlsUniqueIdentifier: x","status":"PERMISSION_DENIED"}}`), DeniedByPolicy},
+	} {
+		if got := ReasonOf("gcp", c.err); got != c.want {
+			t.Errorf("%s: %s, want %s (%+v)", name, got, c.want, verdict.Examine("gcp", c.err))
+		}
 	}
 }

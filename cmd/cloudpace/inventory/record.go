@@ -16,13 +16,25 @@ const (
 // Reason says why a record is not SUCCESS.
 type Reason string
 
-// The reasons that can be told so far; reasons.go has what leads to which.
+// The reasons; reasons.go has what leads to which.
 const (
-	Throttled          Reason = "throttled"
-	AccessDenied       Reason = "access_denied"
+	Throttled    Reason = "throttled"
+	AccessDenied Reason = "access_denied"
+	// DeniedByPolicy: not the caller's permissions but the organization's policy.
+	DeniedByPolicy Reason = "denied_by_policy"
+	// RegionDisabled: the account has not enabled the region.
+	RegionDisabled Reason = "region_disabled"
+	// APIDisabled: the account, or the project, has not enabled the API.
+	APIDisabled Reason = "api_disabled"
+	// QuotaExhausted: a quota that waiting a moment does not bring back.
+	QuotaExhausted     Reason = "quota_exhausted"
 	Unreachable        Reason = "unreachable"
 	CredentialsExpired Reason = "credentials_expired"
+	// ServiceNotInRegion: the service has no endpoint there, so nothing exists.
+	ServiceNotInRegion Reason = "service_not_in_region"
 	NotSupported       Reason = "not_supported"
+	// Capped: a limit that the user set was reached.
+	Capped Reason = "capped"
 	// Truncated: a listing ended before its end, by a token seen before or
 	// because the run was interrupted.
 	Truncated Reason = "truncated"
@@ -52,6 +64,9 @@ type Record struct {
 	// those whose error nobody looked at.
 	Ledger string `json:"ledger,omitempty"`
 
+	// RequestID is the provider's id of the last answer.
+	RequestID string `json:"request_id,omitempty"`
+
 	Assets int `json:"assets"`
 	Pages  int `json:"pages"`
 	Calls  int `json:"calls"`
@@ -70,4 +85,10 @@ type Record struct {
 	Started           time.Time `json:"started,omitzero"` // UTC; missing when it never began
 	Finished          time.Time `json:"finished"`
 	Seconds           float64   `json:"seconds"`
+}
+
+// Gap tells whether something that exists may not have been read. Where a service
+// has no endpoint in a region nothing exists, though nobody could say so.
+func (r Record) Gap() bool {
+	return r.Status != Success && !(r.Status == Skipped && r.Reason == ServiceNotInRegion)
 }

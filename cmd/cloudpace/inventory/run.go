@@ -19,6 +19,12 @@ type Options struct {
 	// Governor, when set, is the one of the tasks' clients: records then say how
 	// many calls were sent.
 	Governor *cloudpace.Governor
+	// MaxAssets bounds what one task reads; 0 is no bound. A task that reaches it and
+	// sees that there is more is PARTIAL, capped.
+	MaxAssets int
+	// Stall is how long a task may go without anything coming of it before it is
+	// ended as unreachable; 0 means [DefaultStall].
+	Stall time.Duration
 	// Tally, when set, can be watched while the run goes on.
 	Tally *Tally
 	// Done, when set, is called with each record as it is made, one at a time.
@@ -28,6 +34,10 @@ type Options struct {
 // DefaultWorkers keeps the memory small, a page for each, and is enough for the
 // limits of several services in all regions to be used at once.
 const DefaultWorkers = 32
+
+// DefaultStall is longer than the longest pause that a provider's hint can cause
+// (300 s) with the retries around it, and what a Do has as its deadline.
+const DefaultStall = 15 * time.Minute
 
 // grace is how long tasks may take to end once the run is told to.
 const grace = 3 * time.Second
@@ -46,6 +56,9 @@ func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
 	if o.Tally == nil {
 		o.Tally = new(Tally)
 	}
+	if o.Stall <= 0 {
+		o.Stall = DefaultStall
+	}
 	o.Tally.total.Store(int64(len(tasks)))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -54,6 +67,7 @@ func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
 	r := &run{tasks: tasks, o: o, outputs: make([]*Output, len(tasks)), records: make([]Record, len(tasks))}
 	for i, t := range tasks {
 		r.outputs[i] = newOutput(t, o.Sink, o.Tally)
+		r.outputs[i].limit = int64(o.MaxAssets)
 	}
 	r.work(ctx)
 	if known(r.records) {
@@ -122,22 +136,18 @@ func (r *run) one(ctx context.Context, i int) {
 		return
 	}
 	r.o.Tally.begin(i, r.tasks[i])
-	ctx = out.begin(ctx, r.o.Governor)
+	ctx, end := context.WithCancelCause(out.begin(ctx, r.o.Governor))
+	defer end(nil)
+	defer out.watch(r.o.Stall, end)()
 	err := contain(func() error { return r.tasks[i].Read(ctx, out) })
 	if cause := context.Cause(ctx); cause != nil && stoppedBy(err, cause) {
-		err = &StoppedError{cause}
+		var stalled *StalledError
+		if err = cause; !errors.As(cause, &stalled) {
+			err = &StoppedError{cause}
+		}
 	}
 	r.keep(i, out.finish(err))
 }
-
-// StoppedError says that a task did not come to its end because the run did.
-type StoppedError struct{ Cause error }
-
-// Error gives the cause.
-func (e *StoppedError) Error() string { return "the run was stopped: " + e.Cause.Error() }
-
-// Unwrap gives the cause.
-func (e *StoppedError) Unwrap() error { return e.Cause }
 
 // stoppedBy tells an error that only says that the run ends from one that the
 // task met itself while it was ending.

@@ -20,17 +20,6 @@ type Detail[T any] struct {
 	Read func(ctx context.Context, item T, a *Asset) error
 }
 
-// RepeatedTokenError says that a listing gave a token a second time, so that
-// following it would go round in circles.
-type RepeatedTokenError struct {
-	Pages int // those that arrived
-}
-
-// Error tells how far the listing came.
-func (e *RepeatedTokenError) Error() string {
-	return fmt.Sprintf("the provider repeated a page token after %d page(s), so the listing cannot be followed to its end", e.Pages)
-}
-
 // detailWorkers bounds the details of one task in flight. The pace is the
 // governor's; this only has to be enough to keep it busy.
 const detailWorkers = 16
@@ -191,7 +180,10 @@ func walkPages[T any](ctx context.Context, out *Output, page Page[T], each func(
 			return err
 		}
 		out.count(func(r *Record) { r.Pages++ })
-		for _, item := range items {
+		for i, item := range items {
+			if !out.take() {
+				return &CappedError{Limit: int(out.limit), Seen: int(out.limit) + len(items) - i}
+			}
 			if err := each(item); err != nil {
 				return err
 			}

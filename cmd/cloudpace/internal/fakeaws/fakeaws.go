@@ -130,6 +130,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Amzn-Errortype", code)
 		body = failure(q.Op, code)
 	}
+	w.Header().Set("X-Amzn-Requestid", fmt.Sprintf("%s-%d", q.Op, q.N+1))
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body) // a client that left is no concern here
 }

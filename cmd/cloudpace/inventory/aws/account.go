@@ -80,6 +80,8 @@ type Account struct {
 	inventory.Account
 	cfg       aws.Config
 	partition partition
+	enabled   []string // regions; known when Regions.Verified
+	accepted  accepted
 }
 
 // askRetries bounds the retries of the questions that come before a run. Whoever
@@ -159,7 +161,7 @@ func (a *Account) regions(ctx context.Context, asked []string) (*inventory.Regio
 		enabled = append(enabled, name)
 	}
 	slices.Sort(enabled)
-	r.Enabled = len(enabled)
+	a.enabled, r.Enabled = enabled, len(enabled)
 	if all {
 		r.Requested = enabled
 	}
@@ -192,7 +194,12 @@ func (a *Account) Tasks(wanted func(inventory.Kind) bool) []inventory.Task {
 		}
 		tasks = append(tasks, inventory.Task{
 			Kind: r.Kind, Provider: Provider, Account: a.ID, Region: named,
-			Read: func(ctx context.Context, out *inventory.Output) error { return r.read(ctx, s, out) },
+			Read: func(ctx context.Context, out *inventory.Output) error {
+				if err := a.closed(region); err != nil {
+					return err
+				}
+				return a.blameRegion(ctx, region, r.read(ctx, s, out))
+			},
 		})
 	}
 	for _, r := range table {

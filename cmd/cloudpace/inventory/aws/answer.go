@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -9,11 +10,13 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 )
 
 var errNoBody = errors.New("the answer has no body, where the API always sends one")
 
-// insist is an API option: an answer of 200 without a body is an error. All that
+// insist is an API option: the id of each answer is noted, and an answer of 200 without a body is an error. All that
 // the tasks ask has one in its answer, also where nothing exists; without it the
 // SDK would take what a broken proxy sends for a listing with nothing in it.
 func insist(stack *middleware.Stack) error {
@@ -35,8 +38,12 @@ func (bodyHook) HandleDeserialize(ctx context.Context, in middleware.Deserialize
 ) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
 	resp, ok := out.RawResponse.(*smithyhttp.Response)
-	if err != nil || !ok || resp.Response == nil || resp.StatusCode != http.StatusOK {
+	if err != nil || !ok || resp.Response == nil {
 		return out, metadata, err
+	}
+	inventory.Answered(ctx, cmp.Or(resp.Header.Get("X-Amzn-Requestid"), resp.Header.Get("X-Amz-Request-Id")))
+	if resp.StatusCode != http.StatusOK {
+		return out, metadata, nil
 	}
 	if request, ok := in.Request.(*smithyhttp.Request); ok && request.Method == http.MethodHead {
 		return out, metadata, nil

@@ -34,6 +34,7 @@ func load(ctx context.Context, o Options) (aws.Config, error) {
 	client := awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connectTimeout }).
 		WithTransportOptions(func(t *http.Transport) {
+			t.DialContext = newDialer(t.DialContext).DialContext
 			t.TLSHandshakeTimeout = connectTimeout
 			t.MaxIdleConnsPerHost = keptPerHost
 			t.MaxIdleConns = 0 // no limit beyond the one per host

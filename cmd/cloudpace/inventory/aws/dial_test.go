@@ -1,0 +1,90 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"net"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
+)
+
+// F09: hosts of a region that take no connection are tried a few times, then spared,
+// and tried again later. Other regions, names that do not exist, and callers that
+// leave change nothing.
+func TestF09DeadRegion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dead, tried := true, 0
+		timeout := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ETIMEDOUT}
+		d := newDialer(func(ctx context.Context, _, address string) (net.Conn, error) {
+			tried++
+			switch host, _, _ := net.SplitHostPort(address); {
+			case host == "artifact.me-south-1.amazonaws.com":
+				return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+			case dead && placeOf(host) == "me-south-1":
+				select {
+				case <-time.After(5 * time.Second):
+					return nil, timeout
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
+			}
+			a, b := net.Pipe()
+			_ = b.Close()
+			return a, nil
+		})
+		dial := func(ctx context.Context, host string) error {
+			c, err := d.DialContext(ctx, "tcp", host+":443")
+			if err == nil {
+				_ = c.Close()
+			}
+			return err
+		}
+		start := time.Now()
+		for _, host := range []string{"ec2", "sqs", "artifact", "lambda", "rds", "ecs", "eks", "kms"} {
+			err := dial(t.Context(), host+".me-south-1.amazonaws.com")
+			if err == nil {
+				t.Errorf("%s: connected", host)
+			}
+			if host != "artifact" && inventory.ReasonOf(Provider, err) != inventory.Unreachable {
+				t.Errorf("%s: %s: %v", host, inventory.ReasonOf(Provider, err), err)
+			}
+		}
+		if tried != 4 || time.Since(start) != 15*time.Second {
+			t.Errorf("%d tries in %s, want 4 in 15s", tried, time.Since(start))
+		}
+		var spared *deadError
+		if err := dial(t.Context(), "sns.me-south-1.amazonaws.com"); !errors.As(err, &spared) || spared.RetryableError() {
+			t.Errorf("%v: the SDK would try again", err)
+		}
+		if err := dial(t.Context(), "ec2.us-east-1.amazonaws.com"); err != nil {
+			t.Errorf("another region: %v", err)
+		}
+		time.Sleep(deadFor)
+		dead = false
+		for _, host := range []string{"ec2", "sqs"} {
+			if err := dial(t.Context(), host+".me-south-1.amazonaws.com"); err != nil {
+				t.Errorf("after a while: %v", err)
+			}
+		}
+	})
+}
+
+func TestPlaceOf(t *testing.T) {
+	for host, want := range map[string]string{
+		"ec2.us-east-1.amazonaws.com":          "us-east-1",
+		"bucket.s3.eu-central-1.amazonaws.com": "eu-central-1",
+		"ec2.cn-north-1.amazonaws.com.cn":      "cn-north-1",
+		"ec2.us-gov-west-1.amazonaws.com":      "us-gov-west-1",
+		"ec2.eusc-de-east-1.amazonaws.eu":      "eusc-de-east-1",
+		"iam.amazonaws.com":                    "iam.amazonaws.com",
+		"127.0.0.1":                            "127.0.0.1",
+	} {
+		if got := placeOf(host); got != want {
+			t.Errorf("%s: %s, want %s", host, got, want)
+		}
+	}
+}

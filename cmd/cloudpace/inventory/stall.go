@@ -1,0 +1,46 @@
+package inventory
+
+import (
+	"context"
+	"time"
+)
+
+// watch ends a task through end when nothing has come of it for the time given:
+// no page, no asset, no detail. The function it returns ends the watch.
+func (o *Output) watch(stall time.Duration, end context.CancelCauseFunc) (stop func()) {
+	o.alive()
+	over, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		t := time.NewTimer(stall)
+		defer t.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-t.C:
+			}
+			quiet := time.Since(time.Unix(0, o.sign.Load()))
+			if quiet >= stall {
+				end(&StalledError{After: stall, Throttled: o.throttled()})
+				return
+			}
+			t.Reset(stall - quiet)
+		}
+	}()
+	return func() {
+		close(over)
+		<-gone
+	}
+}
+
+// alive notes that something came of the task.
+func (o *Output) alive() { o.sign.Store(time.Now().UnixNano()) }
+
+// throttled tells whether the provider has asked the task for less.
+func (o *Output) throttled() bool {
+	o.mu.Lock()
+	g, stats := o.governor, o.stats
+	o.mu.Unlock()
+	return g != nil && stats != nil && g.Summary(stats).Totals.Throttled > 0
+}
