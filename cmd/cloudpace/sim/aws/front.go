@@ -40,7 +40,7 @@ func sessionKey(account string) string { return "ASIA" + account + "ROLE" }
 // Identify reads what is asked, and settles what is not signed or not known.
 func (f Front) Identify(r *http.Request, s sim.Setting) (*sim.Call, *sim.Answer) {
 	sig, ok := signed(r)
-	q := read(r, signature{sig.key, cmp.Or(sig.region, "us-east-1"), cmp.Or(sig.service, "unsigned")})
+	q := read(r, signature{sig.key, cmp.Or(sig.region, "us-east-1"), cmp.Or(sig.service, unsigned)})
 	q.account = twelve.FindString(sig.key)
 	if q.account == "" && !s.Upstream {
 		q.account = s.Estate.Accounts()[0]

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -88,6 +89,14 @@ func signed(r *http.Request) (signature, bool) {
 	return signature{m[4], region, m[5]}, true
 }
 
+// unsigned is the service of requests that name none by their signature.
+const unsigned = "unsigned"
+
+// byVersion tells query services apart where no signature does.
+var byVersion = map[string]string{
+	"2016-11-15": "ec2", "2011-06-15": "sts", "2010-05-08": "iam", "2010-03-31": "sns", "2014-10-31": "rds", "2015-12-01": "elbv2",
+}
+
 var twelve = regexp.MustCompile(`[0-9]{12}`)
 
 // read finds out what is asked. The body can be read again afterwards.
@@ -107,6 +116,9 @@ func read(r *http.Request, sig signature) *request {
 		q.readJSON(r)
 	case strings.HasPrefix(content, "application/x-www-form-urlencoded") || q.form.Has("Action"):
 		q.readForm(r)
+		if sig.service == unsigned {
+			sig.service = cmp.Or(byVersion[q.form.Get("Version")], unsigned)
+		}
 		q.service = serviceNamed(alias(sig.service, q.form.Get("Version")), query)
 		q.name = q.form.Get("Action")
 	default:
