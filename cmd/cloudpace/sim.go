@@ -191,10 +191,18 @@ func totals(w io.Writer, r sim.Report) {
 	t := r.Totals
 	fmt.Fprintf(w, "Asked %s in %.1f s: %d served, %d throttled, %d faulted; at most %d in a second.\n",
 		count(t.Asked, "time"), r.Seconds, t.Served, t.Throttled, t.FaultedTotal(), t.PeakRPS)
+	const most = 20
+	named := 0
 	for _, s := range r.Scopes {
 		if s.Throttled > 0 || len(s.Faulted) > 0 {
+			if named++; named > most {
+				continue
+			}
 			fmt.Fprintf(w, "  - %s: %d of %d throttled, %d faulted\n",
 				strings.Join([]string{r.Provider, s.Account, s.Region, s.Service, s.Operation}, "/"), s.Throttled, s.Asked, s.FaultedTotal())
 		}
+	}
+	if more := named - most; more > 0 {
+		fmt.Fprintf(w, "  - and %d more; --json has them all\n", more)
 	}
 }

@@ -53,7 +53,8 @@ func simulate(t *testing.T, p sim.Profile) (*sim.Server, string) {
 // type and id, with nothing twice and no gap.
 func TestMapFindsTheEstate(t *testing.T) {
 	p := sim.Default(simaws.New())
-	p.Quotas = nil // this is about what is found
+	p.Quotas = nil                                              // this is about what is found
+	p.Faults = []sim.Fault{{Kind: sim.Latency, Seconds: 0.002}} // and not about how quickly
 	p.Estate = sim.EstateConfig{Accounts: sim.ExampleAccounts(2), Regions: []string{"us-east-1", "eu-west-1"}, Assets: 3000}
 	server, url := simulate(t, p)
 	dir := filepath.Join(t.TempDir(), "out")
@@ -258,6 +259,9 @@ func TestSimFaultsInAMap(t *testing.T) {
 	cut := on("us-east-1", "ec2", "DescribeVolumes")
 	cut.Page = 2
 	p.Faults = []sim.Fault{
+		// A client that tries once may lose the answer of a server that is quicker than
+		// its own goroutines.
+		{Kind: sim.Latency, Seconds: 0.005},
 		{Kind: sim.DeniedByPolicy, Match: on("eu-west-1", "", "DescribeSnapshots")},
 		{Kind: sim.HTTP503, Match: on("", "sqs", "")},
 		{Kind: sim.RepeatToken, Match: cut},
@@ -312,7 +316,7 @@ func TestSimEndsWhatHangs(t *testing.T) {
 		}
 		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIA111122223333EXAM/20261130/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0")
 		go func() {
-			_, err := transport.RoundTrip(r) //nolint:bodyclose // there is none
+			_, err := transport.RoundTrip(r)
 			transport.CloseIdleConnections()
 			hung <- err
 		}()

@@ -108,7 +108,7 @@ func (d *decoder) fail(line int, err error) {
 // adopt gives the faults of a check their lines.
 func (d *decoder) adopt(err error) {
 	all := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the links of this very error
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		all = joined.Unwrap()
 	}
 	for _, err := range all {

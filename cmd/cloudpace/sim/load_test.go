@@ -23,7 +23,7 @@ func TestFaultyFiles(t *testing.T) {
 		{"unknown fault", "faults:\n  - fault: reste\n", []string{"line 2", "faults[0].fault", `"reste"`, "did you mean reset?", "denied_by_policy"}},
 		{"no fault", "faults:\n  - service: ec2\n", []string{"faults[0].fault", "latency"}},
 		{"unknown key", "faults:\n  - fault: reset\n    servce: ec2\n", []string{"line 3", "faults[0].servce", "did you mean service?"}},
-		{"unknown key at the top", "nieghbours: []\n", []string{"line 1", "nieghbours", "did you mean neighbours?"}},
+		{"unknown key at the top", "neighbors: []\n", []string{"line 1", "neighbors", "did you mean neighbours?"}},
 		{"unknown profile", "profile: asw\n", []string{"line 1", "profile", `"asw"`, "aws"}},
 		{"unknown type", "estate:\n  types:\n    AWS::EC2::Instances: 3\n", []string{"line 3", "estate.types.AWS::EC2::Instances", "did you mean AWS::EC2::Instance?"}},
 		{"not a number", "quotas:\n  - {burst: many, rate: 3}\n", []string{"quotas[0].burst", `"many"`, "a number"}},

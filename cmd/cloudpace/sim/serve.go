@@ -40,6 +40,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
-	<-failed
+	if serving := <-failed; err == nil && !errors.Is(serving, http.ErrServerClosed) {
+		err = serving
+	}
 	return err
 }

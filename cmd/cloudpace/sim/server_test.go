@@ -145,7 +145,7 @@ func TestHang(t *testing.T) {
 		server, client, stop := start(t, p)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		begun := time.Now()
-		_, err := client.http.Do(request(ctx, t, "us-east-1", "DescribeVpcs")) //nolint:bodyclose // there is none
+		_, err := client.http.Do(request(ctx, t, "us-east-1", "DescribeVpcs"))
 		cancel()
 		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took != time.Hour {
 			t.Errorf("%v after %s", err, took)
@@ -185,7 +185,7 @@ func TestLatency(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := client.http.Do(request(ctx, t, "us-east-1", "DescribeVpcs")); !errors.Is(err, context.DeadlineExceeded) { //nolint:bodyclose // there is none
+		if _, err := client.http.Do(request(ctx, t, "us-east-1", "DescribeVpcs")); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("left early: %v", err)
 		}
 		if err := stop(); err != nil {

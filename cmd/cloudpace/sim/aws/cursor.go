@@ -36,15 +36,16 @@ func (c cursor) token(salt uint64) string {
 }
 
 func parseCursor(token string, salt uint64) (cursor, bool) {
-	b, err := alphabet.DecodeString(strings.TrimSpace(token))
-	if err != nil || len(b) != 16 || binary.BigEndian.Uint64(b) != check(b[8:], salt) {
+	token = strings.TrimSpace(token)
+	b, err := alphabet.DecodeString(token)
+	if err != nil || len(b) != 16 {
 		return cursor{}, false
 	}
 	c := cursor{
 		offset: int(binary.BigEndian.Uint32(b[8:]) ^ uint32(salt)),
 		page:   int(binary.BigEndian.Uint32(b[12:]) ^ uint32(salt>>32)),
 	}
-	return c, c.offset <= math.MaxInt32 && c.page <= math.MaxInt32
+	return c, c.token(salt) == token && c.offset <= math.MaxInt32 && c.page <= math.MaxInt32
 }
 
 func check(b []byte, salt uint64) uint64 {

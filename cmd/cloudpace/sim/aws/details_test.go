@@ -293,3 +293,44 @@ func TestNotModelled(t *testing.T) {
 		t.Errorf("%d operations are modelled", n)
 	}
 }
+
+// TestCBOR: the SDK's own choice of protocol for the tagging API, with its
+// listing, its throttle and its denial.
+func TestCBOR(t *testing.T) {
+	ctx := t.Context()
+	p := estate(3000)
+	c := start(t, p)
+	list := func(client *resourcegroupstaggingapi.Client) []string {
+		arns, pages := collect(t, "tagged", func(next *string) (*resourcegroupstaggingapi.GetResourcesOutput, error) {
+			return client.GetResources(ctx, &resourcegroupstaggingapi.GetResourcesInput{ResourcesPerPage: aws.Int32(100), PaginationToken: next})
+		}, func(o *resourcegroupstaggingapi.GetResourcesOutput) (list []string, next *string) {
+			for _, m := range o.ResourceTagMappingList {
+				list = append(list, *m.ResourceARN+*m.Tags[0].Value)
+			}
+			return list, o.PaginationToken
+		})
+		if pages < 3 {
+			t.Errorf("%d pages", pages)
+		}
+		return arns
+	}
+	if inJSON, inCBOR := list(c.tagging), list(resourcegroupstaggingapi.NewFromConfig(c.cfg)); !slices.Equal(inJSON, inCBOR) {
+		t.Errorf("%d in JSON, %d in CBOR", len(inJSON), len(inCBOR))
+	}
+	p.Quotas = []sim.Quota{{Burst: 1, Rate: 0.001}}
+	p.Faults = []sim.Fault{{Kind: sim.Denied, After: 1}}
+	c = start(t, p)
+	client := resourcegroupstaggingapi.NewFromConfig(c.cfg)
+	if _, err := client.GetResources(ctx, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := client.GetResources(ctx, nil); code(err) != "ThrottledException" || !throttled(err) {
+		t.Errorf("beyond the quota: %v", err)
+	}
+	p.Quotas = nil
+	p.Faults[0].After = 0
+	c = start(t, p)
+	if _, err := resourcegroupstaggingapi.NewFromConfig(c.cfg).GetResources(ctx, nil); code(err) != "AccessDeniedException" {
+		t.Errorf("denied: %v", err)
+	}
+}

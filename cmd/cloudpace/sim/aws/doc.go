@@ -1,6 +1,6 @@
 // Package aws is the simulator's AWS front. It reads and answers AWS's protocols:
-// EC2's, the other query services', JSON 1.0 and 1.1, REST with JSON and REST with
-// XML.
+// EC2's, the other query services', JSON 1.0 and 1.1, REST with JSON, REST with
+// XML, and RPC with CBOR.
 //
 // # Who is asking
 //

@@ -58,6 +58,8 @@ func (s *service) contentType() string {
 		return "application/json"
 	case restXML:
 		return "application/xml"
+	case rpcCBOR:
+		return "application/cbor"
 	}
 	return "text/xml;charset=UTF-8"
 }
@@ -75,7 +77,12 @@ func requestID() string {
 func (q *request) render(o object, root string) sim.Answer {
 	id := requestID()
 	a := sim.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {q.service.contentType()}, "X-Amzn-Requestid": {id}}}
-	if !q.service.xml() {
+	switch {
+	case q.service.protocol == rpcCBOR:
+		a.Header.Set("Smithy-Protocol", "rpc-v2-cbor")
+		a.Body = appendCBOR(nil, o)
+		return a
+	case !q.service.xml():
 		a.Body = appendJSON(nil, o)
 		return a
 	}
@@ -124,6 +131,12 @@ func (q *request) fail(p problem) sim.Answer {
 			break
 		}
 		a.Body = document("ErrorResponse", q.service.namespace, fields("Error", fields("Type", kind, "Code", p.code, "Message", p.message), "RequestId", id))
+	case rpcCBOR:
+		a.Header.Set("Smithy-Protocol", "rpc-v2-cbor")
+		if q.service.queryCompatible {
+			a.Header.Set("X-Amzn-Query-Error", p.code+";"+kind)
+		}
+		a.Body = appendCBOR(nil, fields("__type", "com.amazonaws."+q.service.name+"#"+p.code, "message", p.message))
 	case restJSON:
 		a.Header.Set("X-Amzn-Errortype", p.code)
 		o := fields("Type", "User", "message", p.message)

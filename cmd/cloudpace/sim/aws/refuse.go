@@ -39,7 +39,7 @@ func (f Front) Refuse(c *sim.Call, why sim.Refusal) sim.Answer {
 
 // problem gives a service's own answer for a reason. The differences are AWS's.
 func (s *service) problem(why sim.Why, q *request) problem {
-	ec2, isJSON, s3 := s.protocol == ec2Query, s.protocol == json10 || s.protocol == json11 || s.protocol == restJSON, s.name == "s3"
+	ec2, isJSON, s3 := s.protocol == ec2Query, !s.xml(), s.name == "s3"
 	isRest := s.protocol == restJSON
 	pick := func(forEC2, forS3, forQuery, forJSON problem) problem {
 		switch {
@@ -149,5 +149,9 @@ func (f Front) Wrong(c *sim.Call) sim.Answer {
 		return sim.Answer{Status: http.StatusOK, Header: h, Body: []byte(`<?xml version="1.0" encoding="UTF-8"?><status><code>7</code><text>all is well</text></status>`)}
 	}
 	h.Set("Content-Type", q.service.contentType())
+	if q.service.protocol == rpcCBOR {
+		h.Set("Smithy-Protocol", "rpc-v2-cbor")
+		return sim.Answer{Status: http.StatusOK, Header: h, Body: appendCBOR(nil, list{"", []any{"all is well", fields("code", 7)}})}
+	}
 	return sim.Answer{Status: http.StatusOK, Header: h, Body: []byte(`["all is well",{"code":7}]`)}
 }

@@ -33,11 +33,11 @@ type request struct {
 }
 
 // param gives a parameter, wherever the protocol has it; "" is none.
-func (r *request) param(name string) string {
-	if v := r.form.Get(name); v != "" {
+func (q *request) param(name string) string {
+	if v := q.form.Get(name); v != "" {
 		return v
 	}
-	switch v := r.body[name].(type) {
+	switch v := q.body[name].(type) {
 	case string:
 		return v
 	case float64:
@@ -50,19 +50,19 @@ func (r *request) param(name string) string {
 
 // list gives the values of a parameter that is a list: Name.1, Name.2 and so on
 // for EC2, Name.member.1 for the other query services.
-func (r *request) list(name string) []string {
+func (q *request) list(name string) []string {
 	var values []string
 	for _, form := range []string{name + ".", name + ".member."} {
-		for i := 1; r.form.Get(form+strconv.Itoa(i)) != ""; i++ {
-			values = append(values, r.form.Get(form+strconv.Itoa(i)))
+		for i := 1; q.form.Get(form+strconv.Itoa(i)) != ""; i++ {
+			values = append(values, q.form.Get(form+strconv.Itoa(i)))
 		}
 	}
 	return values
 }
 
 // has tells whether any parameter starts so.
-func (r *request) has(prefix string) bool {
-	for k := range r.form {
+func (q *request) has(prefix string) bool {
+	for k := range q.form {
 		if strings.HasPrefix(k, prefix) {
 			return true
 		}
@@ -105,6 +105,10 @@ func read(r *http.Request, sig signature) *request {
 	target := r.Header.Get("X-Amz-Target")
 	content := r.Header.Get("Content-Type")
 	switch {
+	case r.Header.Get("Smithy-Protocol") == "rpc-v2-cbor":
+		q.service = serviceNamed(alias(sig.service, ""), json11).speaking(rpcCBOR)
+		q.name = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] // /service/Name/operation/Name
+		q.readCBOR(r)
 	case target != "":
 		q.name = target[strings.LastIndexByte(target, '.')+1:]
 		q.service = serviceNamed(sig.service, json11)
@@ -141,11 +145,6 @@ func (q *request) rest(r *http.Request) {
 			return
 		}
 	}
-	// /service/Name/operation/Name, the form of requests in CBOR.
-	if n := len(q.path); n == 4 && q.path[0] == "service" && q.path[2] == "operation" {
-		q.name = q.path[3]
-		return
-	}
 	q.name = r.Method
 	for i, part := range q.path {
 		if i == 2 {
@@ -173,6 +172,14 @@ func (q *request) readJSON(r *http.Request) {
 	if text, whole := q.peek(r); whole {
 		if json.Unmarshal(text, &q.body) != nil {
 			q.body = nil
+		}
+	}
+}
+
+func (q *request) readCBOR(r *http.Request) {
+	if text, whole := q.peek(r); whole {
+		if v, err := (&cborReader{b: text}).value(); err == nil {
+			q.body, _ = v.(map[string]any)
 		}
 	}
 }

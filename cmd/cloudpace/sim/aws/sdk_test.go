@@ -1,7 +1,9 @@
 package aws_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -63,7 +65,7 @@ func start(t *testing.T, p sim.Profile, options ...sim.Option) *cloud {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, listener) }()
-	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	transport := &wholeBodies{http.Transport{MaxIdleConnsPerHost: 64}}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		cancel()
@@ -79,6 +81,24 @@ func start(t *testing.T, p sim.Profile, options ...sim.Option) *cloud {
 	}
 	c.clients(c.cfg)
 	return c
+}
+
+// wholeBodies sends bodies from memory. The SDK closes a request's body as soon as
+// there are headers of the answer, and net/http may still be looking whether the
+// body has ended; then it closes the connection under the answer. Only a server as
+// near and quick as this one shows it.
+type wholeBodies struct{ http.Transport }
+
+func (w *wholeBodies) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return w.Transport.RoundTrip(r)
 }
 
 // clients makes the clients anew, of a config that was changed.

@@ -12,6 +12,7 @@ const (
 	json11
 	restJSON
 	restXML
+	rpcCBOR
 )
 
 // service is what AWS's services have of their own.
