@@ -82,10 +82,7 @@ func newEstate(c EstateConfig, kinds []Kind, seed uint64) *Estate {
 			e.counts[cell] = int32(n)
 		} else if w > 0 {
 			before += w
-			upTo := int(before / sum * float64(c.Assets))
-			if before >= sum*(1-1e-12) {
-				upTo = c.Assets
-			}
+			upTo := int(before / sum * float64(c.Assets)) // at the end the same sum: all of them
 			e.counts[cell] = int32(upTo - done)
 			done = upTo
 		}

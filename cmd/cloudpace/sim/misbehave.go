@@ -15,6 +15,7 @@ import (
 // reach (HTTP/2, a recorder) it is aborted in net/http's way.
 func (s *Server) disconnect(w http.ResponseWriter, r *http.Request, kind FaultKind) {
 	if kind == Hang {
+		drain(r)
 		select {
 		case <-r.Context().Done():
 		case <-s.done:
@@ -122,10 +123,16 @@ func page(f *Fault) Answer {
 	return Answer{Status: status, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(body)}
 }
 
-// drain reads what is left of a body, so that the end of the connection is
-// noticed; what is longer is left.
-func drain(r io.Reader) {
-	_, _ = io.CopyN(io.Discard, r, maxDrained)
+// drain reads what is left of a body: only then does net/http notice that the
+// client leaves. What is longer than usual is left.
+func drain(r *http.Request) {
+	if r.Body != nil {
+		text, _ := io.ReadAll(io.LimitReader(r.Body, maxDrained)) // what cannot be read is not missed
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(text), r.Body), r.Body}
+	}
 }
 
 const maxDrained = 1 << 20

@@ -104,9 +104,12 @@ func (c *checker) fault(at string, f Fault, upstream bool) {
 		c.reject(at+"fault", string(f.Kind), "faults that change no answer: an upstream's pages are not edited")
 	}
 	c.page(at, f.Match, upstream)
-	for name, n := range map[string]int{"after": f.After, "first": f.First, "every": f.Every} {
-		if n < 0 {
-			c.reject(at+name, n, "0 or more")
+	for _, x := range []struct {
+		name string
+		n    int
+	}{{"after", f.After}, {"first", f.First}, {"every", f.Every}} {
+		if x.n < 0 {
+			c.reject(at+x.name, x.n, "0 or more")
 		}
 	}
 	c.number(at+"probability", f.Probability, f.Probability >= 0 && f.Probability <= 1, "0 to 1")

@@ -39,8 +39,10 @@ type quotas struct {
 	rules      []Quota
 	neighbours []Neighbour
 	seed       uint64
+	speed      float64
 
 	mu      sync.Mutex
+	started time.Time
 	buckets map[bucketKey]*bucket
 }
 
@@ -52,20 +54,25 @@ type bucketKey struct {
 // manyBuckets is when those that nobody uses are looked for.
 const manyBuckets = 1 << 16
 
-func newQuotas(rules []Quota, neighbours []Neighbour, seed uint64) *quotas {
-	return &quotas{rules: rules, neighbours: neighbours, seed: seed, buckets: make(map[bucketKey]*bucket)}
+func newQuotas(p Profile, now time.Time) *quotas {
+	return &quotas{rules: p.Quotas, neighbours: p.Neighbours, seed: p.Seed, speed: p.Speed, started: now, buckets: make(map[bucketKey]*bucket)}
 }
 
-// take charges a call; now is the model's time. A refused one learns how long it
-// takes until there is a token, and what the rule has for a hint.
-func (q *quotas) take(c *Call, now time.Duration) (ok bool, wait, hint time.Duration) {
+// model gives the model's time: speed times as much as has passed.
+func (q *quotas) model(now time.Time) time.Duration {
+	return time.Duration(float64(now.Sub(q.started)) * q.speed)
+}
+
+// take charges a call. A refused one learns how long it takes until there is a
+// token, and what the rule has for a hint, both in the model's time.
+func (q *quotas) take(c *Call, now time.Time) (ok bool, wait, hint time.Duration) {
 	i := slices.IndexFunc(q.rules, func(r Quota) bool { return r.hits(c) })
 	if i < 0 {
 		return true, 0, 0
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	ok, wait = q.bucket(i, c, now).take(now)
+	ok, wait = q.bucket(i, c, q.model(now)).take(q.model(now))
 	return ok, wait, time.Duration(q.rules[i].RetryAfter * float64(time.Second))
 }
 
@@ -114,9 +121,10 @@ type BucketState struct {
 	NeighbourRefused int `json:"neighbour_refused,omitempty"`
 }
 
-func (q *quotas) states(now time.Duration) []BucketState {
+func (q *quotas) states(clock time.Time) []BucketState {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	now := q.model(clock)
 	list := make([]BucketState, 0, len(q.buckets))
 	for key, b := range q.buckets {
 		b.advance(now)
@@ -137,8 +145,17 @@ func (q *quotas) states(now time.Duration) []BucketState {
 	return list
 }
 
-func (q *quotas) reset() {
+// since is when time began.
+func (q *quotas) since() time.Time {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.started
+}
+
+// reset lets time begin anew, with full buckets.
+func (q *quotas) reset(now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.started = now
 	clear(q.buckets)
 }

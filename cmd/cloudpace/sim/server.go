@@ -23,9 +23,6 @@ type Server struct {
 	upstream *upstream
 	log      *slog.Logger
 
-	mu      sync.Mutex
-	started time.Time
-
 	ending sync.Once
 	done   chan struct{} // closed when hung requests are to end
 }
@@ -44,7 +41,7 @@ func WithLogger(l *slog.Logger) Option { return func(s *Server) { s.log = l } }
 func New(front Front, p Profile, options ...Option) (*Server, error) {
 	s := &Server{
 		front: front, profile: p, log: slog.New(slog.DiscardHandler), stats: newStats(),
-		started: time.Now(), done: make(chan struct{}),
+		done: make(chan struct{}),
 	}
 	for _, o := range options {
 		o(s)
@@ -52,7 +49,7 @@ func New(front Front, p Profile, options ...Option) (*Server, error) {
 	if err := p.Check(front, s.upstream != nil); err != nil {
 		return nil, err
 	}
-	s.quotas = newQuotas(p.Quotas, p.Neighbours, p.Seed)
+	s.quotas = newQuotas(p, time.Now())
 	s.faults = newFaults(p.Faults, p.Seed)
 	s.estate = newEstate(p.Estate, front.Kinds(), p.Seed)
 	return s, nil
@@ -63,9 +60,7 @@ func (s *Server) Estate() *Estate { return s.estate }
 
 // Report tells what the server was asked and what became of it.
 func (s *Server) Report() Report {
-	s.mu.Lock()
-	started := s.started
-	s.mu.Unlock()
+	started := s.quotas.since()
 	r := Report{
 		Provider: s.front.Provider(), Profile: s.profile.Name, Seed: s.profile.Seed, Speed: s.profile.Speed,
 		Started: started.UTC(), Seconds: math.Round(time.Since(started).Seconds()*1000) / 1000,
@@ -76,17 +71,14 @@ func (s *Server) Report() Report {
 		r.Accounts, r.Regions, r.Assets = 0, 0, 0
 	}
 	r.Totals, r.Scopes = s.stats.report()
-	r.Buckets = s.quotas.states(s.model(time.Now()))
+	r.Buckets = s.quotas.states(time.Now())
 	return r
 }
 
 // Reset starts anew: nothing counted, full buckets, faults from the first.
 func (s *Server) Reset() {
-	s.mu.Lock()
-	s.started = time.Now()
-	s.mu.Unlock()
 	s.stats.reset()
-	s.quotas.reset()
+	s.quotas.reset(time.Now())
 	s.faults.reset()
 }
 
@@ -99,13 +91,6 @@ func (s *Server) Close() {
 			s.upstream.transport.CloseIdleConnections()
 		}
 	})
-}
-
-// model gives the model's time: Speed times as much as has passed.
-func (s *Server) model(now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return time.Duration(float64(now.Sub(s.started)) * s.profile.Speed)
 }
 
 // real gives the clock's time for a time of the model.
@@ -134,6 +119,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer v.faulted("aborted")
 	if f := s.faults.find(c, Latency); f != nil {
 		v.delayed()
+		drain(r)
 		if !s.wait(r.Context(), s.real(time.Duration(f.Seconds*float64(time.Second)))) {
 			v.faulted(Latency)
 			panic(http.ErrAbortHandler)
@@ -144,7 +130,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.disconnect(w, r, f.Kind)
 		return
 	}
-	if ok, wait, hint := s.quotas.take(c, s.model(time.Now())); !ok {
+	if ok, wait, hint := s.quotas.take(c, time.Now()); !ok {
 		v.throttled()
 		s.front.Refuse(c, Refusal{Why: WhyThrottled, Wait: s.real(wait), RetryAfter: s.real(hint)}).write(w)
 		return

@@ -169,6 +169,41 @@ func TestHang(t *testing.T) {
 	})
 }
 
+// TestHangWithABody: also where nobody has read what the client sends, its leaving
+// is noticed.
+func TestHangWithABody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := small()
+		p.Faults = []sim.Fault{{Kind: sim.Hang}}
+		handler, err := sim.New(aws.New(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		over := make(chan struct{})
+		server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer close(over)
+			handler.ServeHTTP(w, r)
+		})}
+		memory := sim.NewMemory()
+		ended := make(chan error, 1)
+		go func() { ended <- server.Serve(memory) }()
+		transport := &http.Transport{DialContext: memory.Dial}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r := request(ctx, t, "us-east-1", "X")
+		r.Header.Set("Content-Type", "application/json")
+		if _, err := transport.RoundTrip(r); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		<-over
+		transport.CloseIdleConnections()
+		server.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+}
+
 // TestLatency: the answer comes later by as much as the profile says, less where
 // time is compressed, and a fault may follow.
 func TestLatency(t *testing.T) {

@@ -123,6 +123,5 @@ func (s *Server) Reachable(ctx context.Context) error {
 		}
 		return fmt.Errorf("upstream %s does not answer: %w", s.upstream.target.Redacted(), err)
 	}
-	drain(response.Body)
 	return response.Body.Close()
 }
