@@ -2,7 +2,11 @@ package aws
 
 import (
 	"fmt"
+	"iter"
 	"net/http"
+	"slices"
+
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
 )
 
 // rdsPages: a hundred, and never fewer than twenty.
@@ -90,11 +94,13 @@ var logsOperations = map[string]*operation{
 	},
 }
 
-// taggable are the kinds that the tagging API lists, with their ARNs.
-var taggable = []struct {
+type taggableKind struct {
 	kind string
 	arn  func(x *context, i int) string
-}{
+}
+
+// taggable are the kinds that the tagging API lists, with their ARNs.
+var taggable = []taggableKind{
 	{instance, ec2ARN(instance, "instance")},
 	{volume, ec2ARN(volume, "volume")},
 	{snapshot, ec2ARN(snapshot, "snapshot")},
@@ -135,6 +141,29 @@ func (x *context) taggedAt(i int) (which, index int) {
 	panic("sim: an index beyond the end of a listing")
 }
 
+// tagged tells whether the tagging API lists a thing in the region.
+func (x *context) tagged(kind string, i int) bool {
+	if kind == bucket && x.bucketRegion(i) != x.place.Region {
+		return false
+	}
+	return x.tagsOf(kind, i) != nil
+}
+
+// Tagged lists the ids of those of a type that the tagging API lists in a region.
+func Tagged(e *sim.Estate, p sim.Place, kind string) iter.Seq[string] {
+	x := &context{estate: e, place: p}
+	return func(yield func(string) bool) {
+		if !slices.ContainsFunc(taggable, func(t taggableKind) bool { return t.kind == kind }) {
+			return
+		}
+		for i := range e.Count(x.in(kind), kind) {
+			if x.tagged(kind, i) && !yield(x.id(kind, i)) {
+				return
+			}
+		}
+	}
+}
+
 var taggingOperations = map[string]*operation{
 	"GetResources": {
 		set:   "ResourceTagMappingList",
@@ -149,11 +178,7 @@ var taggingOperations = map[string]*operation{
 		// What has tags, and of the buckets those of the region.
 		keep: func(x *context, i int) bool {
 			which, index := x.taggedAt(i)
-			kind := taggable[which].kind
-			if kind == bucket && x.bucketRegion(index) != x.place.Region {
-				return false
-			}
-			return x.tagsOf(kind, index) != nil
+			return x.tagged(taggable[which].kind, index)
 		},
 		each: func(x *context, i int) any {
 			which, index := x.taggedAt(i)
