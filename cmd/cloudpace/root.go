@@ -80,7 +80,7 @@ and says what could not be read.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newMapCommand(), newClassifyCommand())
+	root.AddCommand(newMapCommand(), newClassifyCommand(), newSimCommand())
 	return root
 }
 

@@ -1,0 +1,160 @@
+package sim
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Call is what a request asks for, as the front read it.
+type Call struct {
+	Account, Region, Service, Operation string
+
+	// Class is the provider's own class of the operation, where quotas differ by
+	// it: "mutating", "unpaginated".
+	Class string
+	// Page is the page of a listing that is asked for, from 1; 0 for what is no
+	// listing.
+	Page int
+	// Item is what the request is about, for what asks about one thing: an id, a
+	// name, an ARN.
+	Item string
+	// Token tells whether it is a token that asks for the page.
+	Token bool
+
+	// Native is the front's own.
+	Native any
+}
+
+// Answer is a whole response.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+func (a Answer) write(w http.ResponseWriter) {
+	for name, values := range a.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // a client that has left is no concern here
+}
+
+// Refusal is a reason not to answer. A front words it in its protocols.
+type Refusal struct {
+	Why     Why
+	Code    string // for WhyError, and to override the usual code
+	Status  int    // likewise
+	Message string
+	// Of a throttle: Wait is how long it takes until there is a token again, to be
+	// told where the service documents it; RetryAfter is to be told in any case,
+	// unless 0.
+	Wait, RetryAfter time.Duration
+}
+
+// Why is a kind of refusal.
+type Why int
+
+// The kinds of refusals.
+const (
+	WhyError          Why = iota // Code and Status say what it is
+	WhyThrottled                 // a quota is used up
+	WhyInternal                  // 500
+	WhyUnavailable               // 503
+	WhyBadGateway                // 502: the upstream does not answer
+	WhyExpired                   // the credentials were good once
+	WhyDenied                    // no policy allows it
+	WhyDeniedByPolicy            // a policy of the organization forbids it
+	WhyRegionDisabled            // what a region says that the account has not enabled
+)
+
+// Edit is a change to a page that a front makes when asked to.
+type Edit struct {
+	RepeatToken bool // the page's token leads to the same page
+	EmptyPage   bool // nothing on the page, and a token to what should have been there
+}
+
+// Front speaks a provider's protocols.
+type Front interface {
+	// Provider is the name in scopes and profiles: "aws".
+	Provider() string
+	// Quotas are the documented ones, first match first.
+	Quotas() []Quota
+	// Kinds are the types of things that an estate has.
+	Kinds() []Kind
+	// Regions are those that an estate has unless it says otherwise.
+	Regions() []string
+	// CheckAccount tells whether a text can be an account's id, nil if so.
+	CheckAccount(id string) error
+	// Identify reads what is asked. It may read and replace the request's body. An
+	// answer that is not nil settles the request: it was malformed, or not signed.
+	Identify(r *http.Request, s Setting) (*Call, *Answer)
+	// Answer answers from the estate.
+	Answer(c *Call, s Setting, e Edit) Answer
+	// Refuse words a refusal.
+	Refuse(c *Call, why Refusal) Answer
+	// Wrong is a body that is well formed and of another shape than the operation
+	// has.
+	Wrong(c *Call) Answer
+}
+
+// Setting is what a front answers from.
+type Setting struct {
+	Estate *Estate
+	// Strict refuses operations that are not modelled; otherwise listings of what
+	// is not modelled are empty.
+	Strict bool
+	// Upstream says that somebody else answers: who is asking matters only for
+	// counting.
+	Upstream bool
+}
+
+// Patterns are alternatives with * for any text and ? for one character. None
+// match everything.
+type Patterns []string
+
+func (p Patterns) match(text string) bool {
+	return len(p) == 0 || slices.ContainsFunc(p, func(pattern string) bool { return glob(pattern, text) })
+}
+
+// glob matches byte by byte, going back only to the last star.
+func glob(pattern, text string) bool {
+	star, resume, i := -1, 0, 0
+	for j := 0; j < len(text); {
+		switch {
+		case i < len(pattern) && pattern[i] == '*':
+			star, resume = i, j
+			i++
+		case i < len(pattern) && (pattern[i] == '?' || pattern[i] == text[j]):
+			i++
+			j++
+		case star >= 0:
+			resume++
+			i, j = star+1, resume
+		default:
+			return false
+		}
+	}
+	for i < len(pattern) && pattern[i] == '*' {
+		i++
+	}
+	return i == len(pattern)
+}
+
+// Match selects calls. What is left empty matches everything.
+type Match struct {
+	Account, Region, Service, Operation Patterns
+	Class, Item                         Patterns
+	Page                                int // of a listing, from 1; 0 is any
+}
+
+func (m Match) hits(c *Call) bool {
+	return (m.Page == 0 || m.Page == c.Page) && m.covers(c) &&
+		m.Operation.match(c.Operation) && m.Class.match(c.Class) && m.Item.match(c.Item)
+}
+
+// covers looks at the place alone.
+func (m Match) covers(c *Call) bool {
+	return m.Account.match(c.Account) && m.Region.match(c.Region) && m.Service.match(c.Service)
+}

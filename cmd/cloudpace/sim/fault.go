@@ -1,0 +1,139 @@
+package sim
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// FaultKind is a way in which an API misbehaves.
+type FaultKind string
+
+// The faults. Those of the connection come before the quota is asked, since such
+// a request never reaches what counts it.
+const (
+	Latency FaultKind = "latency" // the answer comes Seconds later; other faults may follow
+
+	Reset FaultKind = "reset" // the connection is reset instead of an answer
+	Close FaultKind = "close" // the connection is closed instead of an answer
+	Hang  FaultKind = "hang"  // no answer until the client gives up
+
+	Error          FaultKind = "error"            // Code and Status, in the protocol's form
+	HTTP500        FaultKind = "http_500"         // an internal error, in the protocol's form
+	HTTP503        FaultKind = "http_503"         // unavailable, in the protocol's form
+	HTML           FaultKind = "html"             // a page of HTML, with status 200 unless Status says otherwise
+	Wrong          FaultKind = "wrong"            // a body that is well formed and something else
+	Truncated      FaultKind = "truncated"        // half of the answer, and a header that says it is all
+	Cut            FaultKind = "cut"              // half of the answer, and a header that promises all
+	CloseMidBody   FaultKind = "close_mid_body"   // half of the answer in chunks, and no end
+	Expired        FaultKind = "expired"          // the credentials have expired
+	Denied         FaultKind = "denied"           // no policy allows the call
+	DeniedByPolicy FaultKind = "denied_by_policy" // a policy of the organization forbids the call
+	RegionDisabled FaultKind = "region_disabled"  // the account has not enabled the region
+
+	RepeatToken FaultKind = "repeat_token" // the page's token leads to the page itself
+	EmptyPage   FaultKind = "empty_page"   // a page with nothing on it but a token
+)
+
+// FaultKinds lists them all.
+func FaultKinds() []FaultKind {
+	return slices.Concat([]FaultKind{Latency}, ofConnection, ofAnswer, ofPage)
+}
+
+var (
+	ofConnection = []FaultKind{Reset, Close, Hang}
+	ofAnswer     = []FaultKind{Error, HTTP500, HTTP503, HTML, Wrong, Truncated, Cut, CloseMidBody, Expired, Denied, DeniedByPolicy, RegionDisabled}
+	ofPage       = []FaultKind{RepeatToken, EmptyPage}
+)
+
+// Fault makes the calls it matches go wrong. Without First, After, Every and
+// Probability it does so always. They count the matching calls of one operation,
+// in an account and region: the hundredth there is the hundredth whatever others
+// do.
+type Fault struct {
+	Kind FaultKind
+	Match
+
+	After       int     // so many calls pass first
+	First       int     // then so many may go wrong; 0 is no limit
+	Every       int     // of those, one in so many
+	Probability float64 // of those, this share, drawn from the seed; 0 is all
+
+	Code    string  // for Error; for other refusals instead of the usual one
+	Status  int     // likewise, and for HTML
+	Message string  // likewise
+	Seconds float64 // for Latency
+}
+
+// faults decides which calls go wrong.
+type faults struct {
+	rules []Fault
+	seed  uint64
+
+	mu   sync.Mutex
+	seen map[faultKey]int
+}
+
+type faultKey struct {
+	rule                                int
+	account, region, service, operation string
+}
+
+// manyScopes bounds what is remembered for clients that make names up.
+const manyScopes = 1 << 16
+
+func newFaults(rules []Fault, seed uint64) *faults {
+	return &faults{rules: rules, seed: seed, seen: make(map[faultKey]int)}
+}
+
+// find gives the first fault of the given kinds that strikes a call.
+func (f *faults) find(c *Call, kinds ...FaultKind) *Fault {
+	for i := range f.rules {
+		if r := &f.rules[i]; slices.Contains(kinds, r.Kind) && r.hits(c) && f.strikes(i, c) {
+			return r
+		}
+	}
+	return nil
+}
+
+func (f *faults) strikes(i int, c *Call) bool {
+	r := &f.rules[i]
+	n := f.count(i, c) - r.After
+	switch {
+	case n <= 0:
+		return false
+	case r.First > 0 && n > r.First:
+		return false
+	case r.Every > 0 && n%r.Every != 0:
+		return false
+	case r.Probability > 0:
+		return unit(hash(f.seed, "fault", strconv.Itoa(i), c.Account, c.Region, c.Service, c.Operation, strconv.Itoa(n))) < r.Probability
+	}
+	return true
+}
+
+func (f *faults) count(i int, c *Call) int {
+	key := faultKey{i, c.Account, c.Region, c.Service, c.Operation}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.seen) >= manyScopes && f.seen[key] == 0 {
+		clear(f.seen)
+	}
+	f.seen[key]++
+	return f.seen[key]
+}
+
+func (f *faults) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.seen)
+}
+
+// refusal words those faults that are refusals.
+func (f *Fault) refusal() (Refusal, bool) {
+	why, ok := map[FaultKind]Why{
+		Error: WhyError, HTTP500: WhyInternal, HTTP503: WhyUnavailable, Expired: WhyExpired,
+		Denied: WhyDenied, DeniedByPolicy: WhyDeniedByPolicy, RegionDisabled: WhyRegionDisabled,
+	}[f.Kind]
+	return Refusal{Why: why, Code: f.Code, Status: f.Status, Message: f.Message}, ok
+}
