@@ -44,7 +44,7 @@ func (o Options) Check() error {
 			return fmt.Errorf("endpoint %q is not a URL like http://localhost:5000", withoutPassword(o.Endpoint))
 		}
 	}
-	if err := checkRegions(o.Regions); err != nil {
+	if err := CheckRegions(o.Regions); err != nil {
 		return err
 	}
 	if o.RoleARN == "" {

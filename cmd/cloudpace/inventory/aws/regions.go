@@ -80,9 +80,9 @@ func partitionOf(region string) (partition, bool) {
 	return partition{}, false
 }
 
-// checkRegions tells whether regions can be asked for: each known, all in one
+// CheckRegions tells whether regions can be asked for: each known, all in one
 // partition, "all" by itself. It asks nobody.
-func checkRegions(regions []string) error {
+func CheckRegions(regions []string) error {
 	if slices.Contains(regions, AllRegions) {
 		if len(regions) > 1 {
 			return fmt.Errorf("regions: %q stands alone or not at all, got %q", AllRegions, strings.Join(regions, ","))
