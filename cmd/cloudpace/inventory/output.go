@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,9 +31,12 @@ type Output struct {
 	// written afterwards.
 	lost, lostIncomplete atomic.Int64
 
-	limit int64        // of assets; 0 is none
-	taken atomic.Int64 // items that count against it
-	sign  atomic.Int64 // when something last came of the task, in Unix nanoseconds
+	seen map[uint64]struct{} // hashes of the assets that were emitted
+
+	limit   int64        // of assets; 0 is none
+	taken   atomic.Int64 // items that count against it
+	stalled atomic.Pointer[StalledError]
+	sign    atomic.Int64 // when something last came of the task, in Unix nanoseconds
 }
 
 // errClosed ends tasks that outlive their run.
@@ -61,6 +65,11 @@ func (o *Output) Emit(a Asset) error {
 	if o.closed {
 		return errClosed
 	}
+	if o.again(a) {
+		o.alive()
+		o.record.Duplicates++
+		return nil
+	}
 	incomplete := 0
 	if len(a.Missing) > 0 {
 		incomplete = 1
@@ -79,19 +88,39 @@ func (o *Output) Emit(a Asset) error {
 	return nil
 }
 
+var seed = maphash.MakeSeed()
+
+// again tells whether the task has emitted the asset before: a provider that repeats
+// a page repeats what is on it, and a list that changes while it is read moves its
+// items to pages that come later. o.mu is held.
+func (o *Output) again(a Asset) bool {
+	if a.ID == "" && a.ARN == "" {
+		return false // nobody can tell
+	}
+	key := maphash.Comparable(seed, [...]string{a.Type, a.Region, a.ID, a.ARN})
+	if _, ok := o.seen[key]; ok {
+		return true
+	}
+	if o.seen == nil {
+		o.seen = make(map[uint64]struct{})
+	}
+	o.seen[key] = struct{}{}
+	return false
+}
+
 // Elsewhere counts an asset that another task of the run lists.
 func (o *Output) Elsewhere() { o.count(func(r *Record) { r.Elsewhere++ }) }
 
 // Gap notes something that could not be read while the task goes on. It makes
 // the record PARTIAL.
 func (o *Output) Gap(err error) Reason {
-	why := ReasonOf(o.task.Provider, err)
-	o.gap(why, err)
-	return why
+	return o.gap(ReasonOf(o.task.Provider, err), err)
 }
 
-func (o *Output) gap(why Reason, err error) {
+func (o *Output) gap(why Reason, err error) Reason {
+	why, err = o.explain(why, err)
 	o.count(func(r *Record) { note(r, why, err) })
+	return why
 }
 
 func (o *Output) count(fn func(*Record)) {
@@ -100,6 +129,19 @@ func (o *Output) count(fn func(*Record)) {
 	if !o.closed {
 		o.alive()
 		fn(&o.record)
+	}
+}
+
+// page counts a page that arrived. One with nothing on it is no sign of life.
+func (o *Output) page(items int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return
+	}
+	o.record.Pages++
+	if items > 0 {
+		o.alive()
 	}
 }
 
@@ -166,7 +208,7 @@ func (o *Output) finish(err error) Record {
 	if o.closed {
 		return *r
 	}
-	o.closed = true
+	o.closed, o.seen = true, nil
 	r.Finished = time.Now().UTC()
 	if !r.Started.IsZero() {
 		r.Seconds = r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds()

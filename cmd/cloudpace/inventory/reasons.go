@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -107,6 +108,8 @@ func ReasonOf(provider string, err error) Reason {
 		return why
 	case r.Status == 0 && noSuchHost(err):
 		return ServiceNotInRegion
+	case r.Status/100 == 2 && errors.Is(err, io.EOF):
+		return Protocol // the answer was whole, and what was looked for is not in it
 	}
 	switch {
 	case r.Kind == verdict.Transient || r.Network && r.Status == 0:

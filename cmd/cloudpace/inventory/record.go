@@ -75,6 +75,8 @@ type Record struct {
 	Details    int `json:"details,omitempty"`
 	Incomplete int `json:"incomplete,omitempty"`
 	Vanished   int `json:"vanished,omitempty"`
+	// Duplicates counts what was listed again, and left out then.
+	Duplicates int `json:"duplicates,omitempty"`
 	// Elsewhere counts what was left to another task of the run, which lists it
 	// more fully.
 	Elsewhere int `json:"elsewhere,omitempty"`

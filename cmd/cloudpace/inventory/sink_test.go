@@ -208,6 +208,7 @@ func TestMemoryBounded(t *testing.T) {
 		return m.HeapAlloc
 	}
 	start, most := heap(), uint64(0)
+	made := 0
 	records, err := Run(t.Context(), []Task{task("many", func(ctx context.Context, out *Output) error {
 		return Walk(ctx, out, func(_ context.Context, token string) ([]string, string, error) {
 			n, _ := strconv.Atoi(token)
@@ -219,7 +220,8 @@ func TestMemoryBounded(t *testing.T) {
 			}
 			return make([]string, size), strconv.Itoa(n + 1), nil
 		}, func(string) Asset {
-			return Asset{Type: "T", ID: "x", Properties: Native(answer{Words: []string{strings.Repeat("x", 500)}})}
+			made++
+			return Asset{Type: "T", ID: strconv.Itoa(made), Properties: Native(answer{Words: []string{strings.Repeat("x", 500)}})}
 		})
 	})}, Options{Sink: sink})
 	if err != nil || records[0].Assets != pages*size {

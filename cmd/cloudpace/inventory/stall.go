@@ -2,7 +2,10 @@ package inventory
 
 import (
 	"context"
+	"fmt"
 	"time"
+
+	"github.com/cloudpace/cloudpace/verdict"
 )
 
 // watch ends a task through end when nothing has come of it for the time given:
@@ -22,7 +25,9 @@ func (o *Output) watch(stall time.Duration, end context.CancelCauseFunc) (stop f
 			}
 			quiet := time.Since(time.Unix(0, o.sign.Load()))
 			if quiet >= stall {
-				end(&StalledError{After: stall, Throttled: o.throttled()})
+				why := &StalledError{After: stall, Throttled: o.throttled()}
+				o.stalled.Store(why)
+				end(why)
 				return
 			}
 			t.Reset(stall - quiet)
@@ -32,6 +37,15 @@ func (o *Output) watch(stall time.Duration, end context.CancelCauseFunc) (stop f
 		close(over)
 		<-gone
 	}
+}
+
+// explain puts the stall in the place of the cancellation that it caused.
+func (o *Output) explain(why Reason, err error) (Reason, error) {
+	stalled := o.stalled.Load()
+	if stalled == nil || verdict.Classify(err) != verdict.Canceled {
+		return why, err
+	}
+	return stalled.reason(), fmt.Errorf("%w: %w", stalled, err)
 }
 
 // alive notes that something came of the task.

@@ -20,6 +20,17 @@ func (e *RepeatedTokenError) Error() string {
 
 func (*RepeatedTokenError) reason() Reason { return Truncated }
 
+// EmptyPagesError says that a listing gave nothing but empty pages for so long that
+// it is not followed any further.
+type EmptyPagesError struct{ Pages int }
+
+// Error tells how many.
+func (e *EmptyPagesError) Error() string {
+	return fmt.Sprintf("%d pages in a row had nothing on them but a token, so the listing has no end that could be reached", e.Pages)
+}
+
+func (*EmptyPagesError) reason() Reason { return Truncated }
+
 // StoppedError says that a task did not come to its end because the run did.
 type StoppedError struct{ Cause error }
 

@@ -139,3 +139,45 @@ func TestF14RequestID(t *testing.T) {
 		t.Errorf("%+v, %v", records, err)
 	}
 }
+
+// S15.2: what a provider lists twice is one asset, also where a page comes again and
+// the listing cannot be followed any further.
+func TestNothingTwice(t *testing.T) {
+	d := new(disk)
+	page := func(_ context.Context, token string) ([]string, string, error) {
+		return []string{"a", "b"}, "again", nil // whatever the token
+	}
+	records, err := Run(t.Context(), []Task{task("t", func(ctx context.Context, out *Output) error {
+		return Walk(ctx, out, page, func(id string) Asset { return Asset{Type: "T", ID: id} })
+	})}, Options{Sink: onDisk(d)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := records[0]
+	if r.Status != Partial || r.Reason != Truncated || r.Assets != 2 || r.Duplicates != 2 || strings.Count(d.String(), "\n") != 2 {
+		t.Errorf("%+v\n%s", r, d)
+	}
+}
+
+// A listing of empty pages without end is ended; some of them are followed.
+func TestEmptyPages(t *testing.T) {
+	for _, c := range []struct{ empty, assets int }{{999, 1}, {1000, 0}} {
+		n := 0
+		page := func(context.Context, string) ([]string, string, error) {
+			if n++; n <= c.empty {
+				return nil, fmt.Sprint(n), nil
+			}
+			return []string{"a"}, "", nil
+		}
+		records, err := Run(t.Context(), []Task{task("t", func(ctx context.Context, out *Output) error {
+			return Walk(ctx, out, page, plain)
+		})}, Options{Sink: onDisk(new(disk))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := records[0]
+		if r.Assets != c.assets || c.assets == 0 && (r.Status != Partial || r.Reason != Truncated) || c.assets == 1 && r.Status != Success {
+			t.Errorf("after %d empty pages: %+v", c.empty, r)
+		}
+	}
+}

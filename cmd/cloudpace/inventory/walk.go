@@ -24,6 +24,10 @@ type Detail[T any] struct {
 // governor's; this only has to be enough to keep it busy.
 const detailWorkers = 16
 
+// mostEmptyPages is how many pages in a row may have nothing on them but a token.
+// Some services send many where they filter; a listing that goes on so has no end.
+const mostEmptyPages = 1000
+
 // Walk reads a listing to its end and emits an asset for every item, with the
 // details, which are read side by side. Every task goes through it, so that the
 // rules for listings hold for all of them: a page that arrived is kept whatever
@@ -136,8 +140,7 @@ func (w *walk[T]) emit(l lacking, final bool) error {
 		}
 	}
 	for i, g := range l.gaps {
-		w.out.gap(why[i], g.err)
-		l.asset.lack(w.details[g.detail].Name, why[i])
+		l.asset.lack(w.details[g.detail].Name, w.out.gap(why[i], g.err))
 	}
 	return w.out.Emit(l.asset)
 }
@@ -174,12 +177,19 @@ func (w *walk[T]) end(complete bool) error {
 
 func walkPages[T any](ctx context.Context, out *Output, page Page[T], each func(T) error) error {
 	seen := make(map[string]bool)
+	empty := 0 // pages in a row
 	for token := ""; ; {
 		items, next, err := page(ctx, token)
 		if err != nil {
 			return err
 		}
-		out.count(func(r *Record) { r.Pages++ })
+		out.page(len(items))
+		if empty++; len(items) > 0 {
+			empty = 0
+		}
+		if empty == mostEmptyPages {
+			return &EmptyPagesError{Pages: empty}
+		}
 		for i, item := range items {
 			if !out.take() {
 				return &CappedError{Limit: int(out.limit), Seen: int(out.limit) + len(items) - i}

@@ -1,12 +1,18 @@
 package aws
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"io"
 	"net/http"
+	"reflect"
+	"strings"
 
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -14,24 +20,32 @@ import (
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 )
 
-var errNoBody = errors.New("the answer has no body, where the API always sends one")
+var (
+	errNoBody = errors.New("the answer has no body, where the API always sends one")
+	errOther  = errors.New("the answer has nothing in it of what the API promises")
+)
 
-// insist is an API option: the id of each answer is noted, and an answer of 200 without a body is an error. All that
-// the tasks ask has one in its answer, also where nothing exists; without it the
-// SDK would take what a broken proxy sends for a listing with nothing in it.
+// insist is an API option: an answer of 200 is an error when it has no body, or
+// when the SDK has found nothing in it. The SDK passes over what it does not know,
+// so what a broken proxy sends would be a listing with nothing in it. The id of
+// each answer is noted.
 func insist(stack *middleware.Stack) error {
 	const deserializer = "OperationDeserializer"
 	if _, ok := stack.Deserialize.Get(deserializer); !ok {
 		return nil // nothing reads an answer here: presigning
 	}
-	return stack.Deserialize.Insert(bodyHook{}, deserializer, middleware.After)
+	return errors.Join(
+		stack.Deserialize.Insert(bodyHook{}, deserializer, middleware.After),
+		stack.Deserialize.Insert(resultHook{}, deserializer, middleware.Before),
+	)
 }
 
+// bodyHook stands before the SDK's deserializer sees an answer.
 type bodyHook struct{}
 
 var _ middleware.DeserializeMiddleware = bodyHook{}
 
-func (bodyHook) ID() string { return "cloudpace:answered" }
+func (bodyHook) ID() string { return "cloudpace:body-promised" }
 
 func (bodyHook) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
 	middleware.DeserializeOutput, middleware.Metadata, error,
@@ -48,27 +62,126 @@ func (bodyHook) HandleDeserialize(ctx context.Context, in middleware.Deserialize
 	if request, ok := in.Request.(*smithyhttp.Request); ok && request.Method == http.MethodHead {
 		return out, metadata, nil
 	}
-	var first [1]byte
-	switch n, err := io.ReadFull(resp.Body, first[:]); {
-	case n == 1:
-		resp.Body = &begun{ReadCloser: resp.Body, first: first, left: 1}
-	case errors.Is(err, io.EOF):
+	head, err := io.ReadAll(io.LimitReader(resp.Body, headSize))
+	if len(head) == 0 && err == nil {
 		return out, metadata, &smithy.DeserializationError{Err: errNoBody}
 	}
-	return out, metadata, nil // what else reading met, the SDK meets as well
+	// What reading met, the SDK meets as well.
+	resp.Body = &begun{ReadCloser: resp.Body, head: head, rest: head, err: err}
+	return out, metadata, nil
 }
 
-// begun is a body of which the first byte was read.
+// headSize is enough of an answer to see what kind of thing it is.
+const headSize = 512
+
+// begun is a body whose beginning was read.
 type begun struct {
 	io.ReadCloser
-	first [1]byte
-	left  int
+	head, rest []byte
+	err        error
 }
 
 func (b *begun) Read(p []byte) (int, error) {
-	if b.left == 0 || len(p) == 0 {
-		return b.ReadCloser.Read(p)
+	if len(b.rest) > 0 {
+		n := copy(p, b.rest)
+		b.rest = b.rest[n:]
+		return n, nil
 	}
-	b.left = 0
-	return copy(p, b.first[:]), nil
+	if b.err != nil {
+		return 0, b.err
+	}
+	return b.ReadCloser.Read(p)
+}
+
+// resultHook sees what the SDK's deserializer has made of an answer.
+type resultHook struct{}
+
+var _ middleware.DeserializeMiddleware = resultHook{}
+
+func (resultHook) ID() string { return "cloudpace:result-promised" }
+
+func (resultHook) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
+	middleware.DeserializeOutput, middleware.Metadata, error,
+) {
+	out, metadata, err := next.HandleDeserialize(ctx, in)
+	resp, ok := out.RawResponse.(*smithyhttp.Response)
+	if err != nil || !ok || resp.Response == nil {
+		return out, metadata, err
+	}
+	body, ok := resp.Body.(*begun)
+	if !ok {
+		return out, metadata, nil
+	}
+	if names, blank := members(out.Result); blank && !promised(body.head, awsmiddleware.GetOperationName(ctx), names) {
+		return out, metadata, &smithy.DeserializationError{Err: errOther}
+	}
+	return out, metadata, nil
+}
+
+// members gives the names of an operation's output, and whether it has nothing in
+// any of them.
+func members(output any) (names []string, blank bool) {
+	v := reflect.ValueOf(output)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return nil, false
+	}
+	v = v.Elem()
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.Name == "ResultMetadata" || !f.IsExported() {
+			continue
+		}
+		if !v.Field(i).IsZero() {
+			return nil, false
+		}
+		names = append(names, f.Name)
+	}
+	return names, true
+}
+
+// promised tells whether the beginning of an answer, in which the SDK has found
+// nothing, is one of the operation's all the same: one that says that nothing
+// exists by leaving things out.
+func promised(head []byte, operation string, names []string) bool {
+	known := func(name string) bool {
+		for _, n := range names {
+			if strings.EqualFold(name, n) {
+				return true
+			}
+		}
+		return false
+	}
+	switch head = bytes.TrimSpace(head); {
+	case len(head) == 0:
+		return false
+	case head[0] == '{':
+		d := json.NewDecoder(bytes.NewReader(head))
+		_, _ = d.Token() // the brace
+		for n := 0; ; n++ {
+			t, err := d.Token()
+			key, isKey := t.(string)
+			if !isKey || err != nil {
+				return n == 0 && err == nil // {} leaves all out
+			}
+			if known(key) {
+				return true
+			}
+			if d.Decode(new(json.RawMessage)) != nil {
+				return false
+			}
+		}
+	case head[0] == '<':
+		d := xml.NewDecoder(bytes.NewReader(head))
+		for {
+			t, err := d.Token()
+			if err != nil {
+				return false
+			}
+			if e, ok := t.(xml.StartElement); ok && (known(e.Name.Local) ||
+				e.Name.Local == operation+"Response" || e.Name.Local == operation+"Result") {
+				return true
+			}
+		}
+	}
+	return head[0] >= 0x80 // CBOR, whose maps say of themselves what they are
 }

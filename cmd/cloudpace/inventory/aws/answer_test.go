@@ -2,6 +2,7 @@ package aws
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/fakeaws"
@@ -12,8 +13,10 @@ import (
 // with nothing in it, whatever the SDK makes of it. Every task is asked.
 func TestS15_2NoAnswerIsNotEmpty(t *testing.T) {
 	for name, body := range map[string]string{
-		"no body":       "",
-		"a log-in page": "<!DOCTYPE html><html><head><title>Log in</title></head><body><form></form></body></html>",
+		"no body":        "",
+		"another's JSON": `{"ok":true,"data":{"Functions":[]}}`,
+		"another's XML":  `<status><code>0</code></status>`,
+		"a log-in page":  "<!DOCTYPE html><html><head><title>Log in</title></head><body><form></form></body></html>",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fakeaws.New(t)
@@ -33,5 +36,30 @@ func TestS15_2NoAnswerIsNotEmpty(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestPromised(t *testing.T) {
+	names := []string{"Buckets", "NextToken"}
+	for head, want := range map[string]bool{
+		`{}`:                                   true,
+		` {"NextToken":null}`:                  true,
+		`{"nextToken":null}`:                   true,
+		`{"x":{"deep":[1,2]},"buckets":null}`:  true,
+		`{"x":1}`:                              false,
+		`{"x":"` + strings.Repeat("y", 600):    false,
+		`{`:                                    false,
+		`[]`:                                   false,
+		`<?xml version="1.0"?><ListResponse/>`: true,
+		`<ListResult xmlns="x">`:               true,
+		`<Anything><Buckets/></Anything>`:      true,
+		`<html><body>Buckets</body></html>`:    false,
+		`Buckets`:                              false,
+		"\xa0":                                 true,
+		"\n":                                   false,
+	} {
+		if got := promised([]byte(head), "List", names); got != want {
+			t.Errorf("%.60q: %v, want %v", head, got, want)
+		}
 	}
 }
