@@ -51,7 +51,7 @@ func Walk[T any](ctx context.Context, out *Output, page Page[T], describe func(T
 			if err == nil {
 				continue
 			}
-			if gone(out.task.Provider, err) {
+			if Gone(out.task.Provider, err) {
 				out.count(func(r *Record) { r.Vanished++ })
 				return nil
 			}
