@@ -160,17 +160,13 @@ func (a *Account) Tasks(wanted func(inventory.Kind) bool) []inventory.Task {
 			}
 		}
 	}
-	sites := make(map[string]*site)
 	var tasks []inventory.Task
 	add := func(r row, region, named string) {
-		s, ok := sites[region]
-		if !ok {
-			s = newSite(a.cfg, a.partition.id, a.ID, region, listed)
-			sites[region] = s
-		}
 		tasks = append(tasks, inventory.Task{
 			Kind: r.Kind, Provider: Provider, Account: a.ID, Region: named,
-			Read: func(ctx context.Context, out *inventory.Output) error { return r.read(ctx, s, out) },
+			Read: func(ctx context.Context, out *inventory.Output) error {
+				return r.read(ctx, newSite(a.cfg, a.partition.id, a.ID, region, listed), out)
+			},
 		})
 	}
 	for _, r := range table {
