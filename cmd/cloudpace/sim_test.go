@@ -18,6 +18,7 @@ import (
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/fakeaws"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
+	inventoryaws "github.com/cloudpace/cloudpace/cmd/cloudpace/inventory/aws"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
 	simaws "github.com/cloudpace/cloudpace/cmd/cloudpace/sim/aws"
 )
@@ -81,10 +82,7 @@ func TestMapFindsTheEstate(t *testing.T) {
 	}
 	e := server.Estate()
 	for _, k := range e.Kinds() {
-		listed := slices.Contains([]string{
-			"AWS::EC2::Instance", "AWS::EC2::Volume", "AWS::EC2::Snapshot", "AWS::EC2::Image", "AWS::EC2::VPC", "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup",
-			"AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::IAM::Role", "AWS::Lambda::Function",
-		}, k.Name)
+		listed := slices.ContainsFunc(inventoryaws.Kinds(), func(row inventory.Kind) bool { return slices.Contains(row.Types, k.Name) })
 		var want []string
 		for place := range e.Places() {
 			switch {

@@ -79,7 +79,7 @@ func run(m *testing.M) (code int, err error) {
 	endpoint = moto.endpoint
 
 	seed := exec.CommandContext(ctx, "python3", filepath.Join("testdata", "seed.py"), endpoint)
-	seed.Env = clean(dir)
+	seed.Env = clean(dir, "PYTHONDONTWRITEBYTECODE=1")
 	seed.Stderr = os.Stderr
 	out, err := seed.Output()
 	if err != nil {

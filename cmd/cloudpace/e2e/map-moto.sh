@@ -48,6 +48,6 @@ export AWS_ACCESS_KEY_ID=testing AWS_SECRET_ACCESS_KEY=testing AWS_EC2_METADATA_
 export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
 
 echo "filling moto_server at $endpoint" >&2
-python3 cmd/cloudpace/e2e/testdata/seed.py "$endpoint" >/dev/null
+PYTHONDONTWRITEBYTECODE=1 python3 cmd/cloudpace/e2e/testdata/seed.py "$endpoint" >/dev/null
 go build -o dist/cloudpace ./cmd/cloudpace
 dist/cloudpace map -p aws --regions us-east-1 --endpoint-url "$endpoint" -o cloudpace-out "$@"

@@ -4,31 +4,18 @@ package e2e
 
 import (
 	"fmt"
-	"path"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory/aws"
 )
 
-// listings are the types that a task of their own reads, each with what the AWS
-// CLI lists of it and where in the answer its identifiers are (the last part of
-// them, for those that are addresses).
-var listings = []struct{ assetType, command, query string }{
-	{"AWS::EC2::Instance", "ec2 describe-instances", "Reservations[].Instances[].InstanceId"},
-	{"AWS::EC2::Volume", "ec2 describe-volumes", "Volumes[].VolumeId"},
-	{"AWS::EC2::Snapshot", "ec2 describe-snapshots --owner-ids self", "Snapshots[].SnapshotId"},
-	{"AWS::EC2::Image", "ec2 describe-images --owners self", "Images[].ImageId"},
-	{"AWS::EC2::VPC", "ec2 describe-vpcs", "Vpcs[].VpcId"},
-	{"AWS::EC2::Subnet", "ec2 describe-subnets", "Subnets[].SubnetId"},
-	{"AWS::EC2::SecurityGroup", "ec2 describe-security-groups", "SecurityGroups[].GroupId"},
-	{"AWS::S3::Bucket", "s3api list-buckets", "Buckets[].Name"},
-	{"AWS::SQS::Queue", "sqs list-queues", "QueueUrls[]"},
-	{"AWS::IAM::Role", "iam list-roles", "Roles[].RoleName"},
-	{"AWS::Lambda::Function", "lambda list-functions", "Functions[].FunctionName"},
-}
-
-const tasks = 12 // the listings and the tagging sweep
+// tasks is how many there are of one account and region.
+var tasks = len(aws.Kinds())
 
 // TestMap maps the seeded account and holds the result against what the AWS CLI
 // lists, and the requests that arrived against the documented pace.
@@ -45,6 +32,7 @@ func TestMap(t *testing.T) {
 	t.Run("assets", func(t *testing.T) { compareWithCLI(t, p, d, assets) })
 	t.Run("tagged", func(t *testing.T) { compareTagged(t, p, d, assets) })
 	t.Run("coverage", func(t *testing.T) { checkCoverage(t, d, assets) })
+	t.Run("secrets", func(t *testing.T) { checkSecrets(t, r) })
 	t.Run("details", func(t *testing.T) { checkDetails(t, d, assets) })
 }
 
@@ -57,13 +45,35 @@ func ofType(assets []asset, name string) (ids []string) {
 	return ids
 }
 
+// identifiers gives ids or ARNs.
+func identifiers(assets []asset, name string, arns bool) (list []string) {
+	if !arns {
+		return ofType(assets, name)
+	}
+	for _, a := range assets {
+		if a.Type == name {
+			list = append(list, a.ARN)
+		}
+	}
+	return list
+}
+
+// compareWithCLI: every type is there as the AWS CLI lists it, and what was
+// seeded is one of these types.
 func compareWithCLI(t *testing.T, p *proxy, d document, assets []asset) {
+	compared := map[string]bool{}
+	for _, l := range listings {
+		compared[l.assetType] = true
+	}
+	for name := range seeded {
+		if !compared[name] {
+			t.Errorf("%s is seeded and compared with nothing", name)
+		}
+	}
 	for _, l := range listings {
 		t.Run(strings.ReplaceAll(l.assetType, "::", "."), func(t *testing.T) {
-			got, want := ofType(assets, l.assetType), awsCLI(t, p.url, l.command, l.query)
-			for i := range want {
-				want[i] = path.Base(want[i])
-			}
+			want := l.list(t, p.url)
+			got := identifiers(assets, l.assetType, len(want) > 0 && strings.HasPrefix(want[0], "arn:"))
 			if len(want) < seeded[l.assetType] {
 				t.Fatalf("the AWS CLI lists %d, and %d were seeded", len(want), seeded[l.assetType])
 			}
@@ -90,15 +100,24 @@ func compareTagged(t *testing.T, p *proxy, d document, assets []asset) {
 	if got, want := len(ofType(assets, "AWS::SNS::Topic")), seeded["AWS::SNS::Topic"]; got != want {
 		t.Errorf("%d topics, want %d", got, want)
 	}
-	mapped := map[string]bool{}
+	mapped := map[string]asset{}
 	for _, a := range assets {
-		mapped[a.ARN] = true
+		mapped[a.ARN] = a
 	}
 	for _, arn := range arns {
-		if !mapped[arn] {
+		if _, ok := mapped[arn]; !ok {
 			t.Errorf("%s is tagged and missing from the map", arn)
 		}
 	}
+	tagged := awsCLI(t, p.url, "resourcegroupstaggingapi get-resources --tag-filters Key=env,Values=test", "ResourceTagMappingList[].ResourceARN")
+	kinds := map[string]bool{}
+	for _, arn := range tagged {
+		a := mapped[arn]
+		if kinds[a.Type] = true; a.Tags["env"] != "test" {
+			t.Errorf("%s of task %s has tags %v, and env=test by the tagging API", arn, a.Task, a.Tags)
+		}
+	}
+	t.Logf("tags of %d assets of %d types are as the tagging API says", len(tagged), len(kinds))
 }
 
 // checkCoverage: each task has one record, and everything was read.
@@ -135,6 +154,21 @@ func checkCoverage(t *testing.T, d document, assets []asset) {
 	for _, a := range assets {
 		if a.Provider != "aws" || a.Account != account || a.Region == "" || a.ID == "" || a.Task == "" || a.Time.IsZero() {
 			t.Errorf("an asset lacks something: %+v", a)
+		}
+	}
+}
+
+// checkSecrets: what was seeded where secrets are kept is nowhere in the output.
+func checkSecrets(t *testing.T, r result) {
+	for _, name := range []string{"assets.jsonl", "run.json"} {
+		text, err := os.ReadFile(filepath.Join(r.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, "hunter2") {
+				t.Errorf("%s has a secret: %s", name, line)
+			}
 		}
 	}
 }

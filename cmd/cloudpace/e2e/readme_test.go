@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"github.com/cloudpace/cloudpace"
-	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory/aws"
 	"github.com/cloudpace/cloudpace/paceaws"
 )
 
@@ -62,20 +61,6 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	if !strings.Contains(readme, "\n    make test\n") || !strings.Contains(text(t, "../../../.ci/run"), " make test\n") {
 		t.Error("README and .ci/run do not run the tests by the same command")
-	}
-}
-
-// TestMapDocument: docs/map.md has every task, with its family and type.
-func TestMapDocument(t *testing.T) {
-	document := text(t, "../../../docs/map.md")
-	for _, k := range aws.Kinds() {
-		row := "| `" + k.Name + "` | " + k.Family + " | "
-		for _, name := range k.Types {
-			row += "`" + name + "`"
-		}
-		if !strings.Contains(document, row) {
-			t.Errorf("docs/map.md has no row %s", row)
-		}
 	}
 }
 

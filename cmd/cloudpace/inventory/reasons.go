@@ -71,11 +71,29 @@ var reasonByCode = map[string]Reason{
 // about one asset are looked up here: on a listing the same code is an error.
 var goneCodes = map[string]bool{
 	"AWS.SimpleQueueService.NonExistentQueue": true,
+	"CacheClusterNotFound":                    true,
+	"ClusterNotFoundException":                true,
+	"DBSubnetGroupNotFoundFault":              true,
+	"FileSystemNotFound":                      true,
 	"InvalidAMIID.NotFound":                   true,
+	"InvalidResourceId":                       true,
+	"ListenerNotFound":                        true,
+	"LoadBalancerNotFound":                    true,
 	"NoSuchBucket":                            true,
+	"NoSuchDistribution":                      true,
 	"NoSuchEntity":                            true,
+	"NoSuchHostedZone":                        true,
+	"NoSuchResource":                          true,
+	"NotFoundException":                       true,
 	"QueueDoesNotExist":                       true,
+	"ReplicationGroupNotFoundFault":           true,
+	"RepositoryNotFoundException":             true,
+	"ResourceNotFound":                        true,
 	"ResourceNotFoundException":               true,
+	"ServiceNotFoundException":                true,
+	"StateMachineDoesNotExist":                true,
+	"TargetGroupNotFound":                     true,
+	"TrailNotFoundException":                  true,
 }
 
 // ReasonOf tells what err means for a record. It has an answer for every error;
@@ -169,8 +187,12 @@ func noSuchHost(err error) bool {
 	return errors.As(err, &dns) && dns.IsNotFound && !dns.IsTimeout
 }
 
-// gone tells whether err says that the asset asked about does not exist any
+// ErrGone is for details of which a provider answers those of several assets at
+// once: what the answer leaves out does not exist any more.
+var ErrGone = errors.New("not in the answer")
+
+// Gone tells whether err says that the asset asked about does not exist any
 // more.
-func gone(provider string, err error) bool {
-	return goneCodes[verdict.Examine(provider, err).Code]
+func Gone(provider string, err error) bool {
+	return errors.Is(err, ErrGone) || goneCodes[verdict.Examine(provider, err).Code]
 }

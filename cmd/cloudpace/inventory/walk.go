@@ -41,7 +41,10 @@ func Walk[T any](ctx context.Context, out *Output, page Page[T], describe func(T
 	w := walk[T]{out: out, details: details, operations: make([]operation, len(details))}
 	fan := newFan(detailWorkers)
 	err := contain(func() error {
-		return walkPages(ctx, out, page, func(item T) error {
+		return walkPages(ctx, out, page, func(item T, left int) error {
+			if !out.take() {
+				return &CappedError{Limit: int(out.limit), Seen: int(out.limit) + left}
+			}
 			if len(details) == 0 {
 				return out.Emit(describe(item))
 			}
@@ -90,7 +93,7 @@ func (w *walk[T]) one(ctx context.Context, item T, a Asset) error {
 		case errors.Is(err, ErrNotNeeded):
 		case err == nil:
 			news = w.operations[i].heard(w.out.task.Provider, nil) || news
-		case gone(w.out.task.Provider, err):
+		case Gone(w.out.task.Provider, err):
 			w.out.count(func(r *Record) { r.Vanished++ })
 			if w.operations[i].heard(w.out.task.Provider, nil) || news {
 				return w.release(false)
@@ -175,7 +178,9 @@ func (w *walk[T]) end(complete bool) error {
 	return w.release(true)
 }
 
-func walkPages[T any](ctx context.Context, out *Output, page Page[T], each func(T) error) error {
+// walkPages follows a listing and calls each with every item, and how many of its
+// page are left with it.
+func walkPages[T any](ctx context.Context, out *Output, page Page[T], each func(item T, left int) error) error {
 	seen := make(map[string]bool)
 	empty := 0 // pages in a row
 	for token := ""; ; {
@@ -191,10 +196,7 @@ func walkPages[T any](ctx context.Context, out *Output, page Page[T], each func(
 			return &EmptyPagesError{Pages: empty}
 		}
 		for i, item := range items {
-			if !out.take() {
-				return &CappedError{Limit: int(out.limit), Seen: int(out.limit) + len(items) - i}
-			}
-			if err := each(item); err != nil {
+			if err := each(item, len(items)-i); err != nil {
 				return err
 			}
 		}

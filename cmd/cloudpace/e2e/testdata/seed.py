@@ -17,6 +17,8 @@ from urllib.parse import urlparse
 import boto3
 from botocore.config import Config
 
+import seed_services
+
 INSTANCES = 25
 IMAGES = 300  # more than the 100 that one burst of DescribeImageAttribute covers
 VOLUMES = 5  # besides the root volumes of the instances
@@ -27,7 +29,7 @@ ROLES = 120  # more than a page of ListRoles
 QUEUES = 12
 BUCKETS = 7
 FUNCTIONS = 60  # more than a page of ListFunctions
-TOPICS = 4  # read by the tagging sweep alone
+TOPICS = 4
 
 
 def tags(**pairs):
@@ -138,7 +140,7 @@ def seed(endpoint, region="us-east-1"):
     for i in range(TOPICS):
         sns.create_topic(Name=f"topic-{i}", Tags=tags(env="test"))
 
-    return {
+    made = {
         "AWS::EC2::Instance": INSTANCES,
         "AWS::EC2::Volume": INSTANCES + VOLUMES,
         "AWS::EC2::Image": IMAGES,
@@ -152,6 +154,9 @@ def seed(endpoint, region="us-east-1"):
         "AWS::Lambda::Function": FUNCTIONS,
         "AWS::SNS::Topic": TOPICS,
     }
+    for kind, count in seed_services.seed(client, region).items():
+        made[kind] = made.get(kind, 0) + count
+    return made
 
 
 def main():

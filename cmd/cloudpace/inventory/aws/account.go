@@ -184,21 +184,15 @@ func (a *Account) Tasks(wanted func(inventory.Kind) bool) []inventory.Task {
 			}
 		}
 	}
-	sites := make(map[string]*site)
 	var tasks []inventory.Task
 	add := func(r row, region, named string) {
-		s, ok := sites[region]
-		if !ok {
-			s = newSite(a.cfg, a.partition.id, a.ID, region, listed)
-			sites[region] = s
-		}
 		tasks = append(tasks, inventory.Task{
 			Kind: r.Kind, Provider: Provider, Account: a.ID, Region: named,
 			Read: func(ctx context.Context, out *inventory.Output) error {
 				if err := a.closed(region); err != nil {
 					return err
 				}
-				return a.blameRegion(ctx, region, r.read(ctx, s, out))
+				return a.blameRegion(ctx, region, r.read(ctx, newSite(a.cfg, a.partition.id, a.ID, region, listed), out))
 			},
 		})
 	}

@@ -131,12 +131,28 @@ func members(output any) (names []string, blank bool) {
 		if f.Name == "ResultMetadata" || !f.IsExported() {
 			continue
 		}
-		if !v.Field(i).IsZero() {
+		if !hollow(v.Field(i)) {
 			return nil, false
 		}
 		names = append(names, f.Name)
 	}
 	return names, true
+}
+
+// hollow tells whether a value has nothing in it, also where that is a structure
+// that stands for the whole body.
+func hollow(v reflect.Value) bool {
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return v.IsZero()
+	}
+	v = v.Elem()
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if empty := f.Kind() == reflect.Slice && f.Len() == 0; !empty && !f.IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 // promised tells whether the beginning of an answer, in which the SDK has found

@@ -35,10 +35,21 @@ func parseARN(arn string) resource {
 			key += "/" + kind // app, net or gwy; the classic ones have no further part
 		}
 	}
+	if part, ok := partOf[key]; ok && strings.Contains(id, part) {
+		key += part
+	}
 	if wholeID[service] {
 		key, id = service, rest
 	}
 	return resource{typ: cmp.Or(typeByARN[key], key), id: id, region: region}
+}
+
+// partOf has types whose ARN goes on in that of something with tags of its own,
+// which is not one more of them.
+var partOf = map[string]string{
+	"apigateway:apis":     "/stages/",
+	"apigateway:restapis": "/stages/",
+	"kinesis:stream":      "/consumer/",
 }
 
 // wholeID has the services whose ARN is the name alone, which may have a slash
@@ -52,8 +63,12 @@ var wholeID = map[string]bool{"s3": true, "sqs": true, "sns": true}
 var typeByARN = map[string]string{
 	"acm:certificate":                       "AWS::CertificateManager::Certificate",
 	"apigateway:apis":                       "AWS::ApiGatewayV2::Api",
+	"apigateway:apis/stages/":               "AWS::ApiGatewayV2::Stage",
 	"apigateway:restapis":                   "AWS::ApiGateway::RestApi",
+	"apigateway:restapis/stages/":           "AWS::ApiGateway::Stage",
 	"athena:workgroup":                      "AWS::Athena::WorkGroup",
+	"autoscaling:autoScalingGroup":          "AWS::AutoScaling::AutoScalingGroup",
+	"autoscaling:launchConfiguration":       "AWS::AutoScaling::LaunchConfiguration",
 	"backup:backup-plan":                    "AWS::Backup::BackupPlan",
 	"backup:backup-vault":                   "AWS::Backup::BackupVault",
 	"cloudformation:stack":                  "AWS::CloudFormation::Stack",
@@ -82,6 +97,7 @@ var typeByARN = map[string]string{
 	"ec2:volume":                            "AWS::EC2::Volume",
 	"ec2:vpc":                               "AWS::EC2::VPC",
 	"ec2:vpc-endpoint":                      "AWS::EC2::VPCEndpoint",
+	"ec2:vpc-flow-log":                      "AWS::EC2::FlowLog",
 	"ec2:vpc-peering-connection":            "AWS::EC2::VPCPeeringConnection",
 	"ec2:vpn-connection":                    "AWS::EC2::VPNConnection",
 	"ec2:vpn-gateway":                       "AWS::EC2::VPNGateway",
@@ -90,18 +106,22 @@ var typeByARN = map[string]string{
 	"ecs:service":                           "AWS::ECS::Service",
 	"ecs:task-definition":                   "AWS::ECS::TaskDefinition",
 	"eks:cluster":                           "AWS::EKS::Cluster",
+	"eks:nodegroup":                         "AWS::EKS::Nodegroup",
 	"elasticache:cluster":                   "AWS::ElastiCache::CacheCluster",
 	"elasticache:replicationgroup":          "AWS::ElastiCache::ReplicationGroup",
 	"elasticfilesystem:file-system":         "AWS::EFS::FileSystem",
+	"elasticloadbalancing:listener":         "AWS::ElasticLoadBalancingV2::Listener",
 	"elasticloadbalancing:loadbalancer":     "AWS::ElasticLoadBalancing::LoadBalancer",
 	"elasticloadbalancing:loadbalancer/app": "AWS::ElasticLoadBalancingV2::LoadBalancer",
 	"elasticloadbalancing:loadbalancer/gwy": "AWS::ElasticLoadBalancingV2::LoadBalancer",
 	"elasticloadbalancing:loadbalancer/net": "AWS::ElasticLoadBalancingV2::LoadBalancer",
 	"elasticloadbalancing:targetgroup":      "AWS::ElasticLoadBalancingV2::TargetGroup",
 	"es:domain":                             "AWS::OpenSearchService::Domain",
+	"events:event-bus":                      "AWS::Events::EventBus",
 	"events:rule":                           "AWS::Events::Rule",
 	"firehose:deliverystream":               "AWS::KinesisFirehose::DeliveryStream",
 	"glue:job":                              "AWS::Glue::Job",
+	"iam:group":                             "AWS::IAM::Group",
 	"iam:instance-profile":                  "AWS::IAM::InstanceProfile",
 	"iam:oidc-provider":                     "AWS::IAM::OIDCProvider",
 	"iam:policy":                            "AWS::IAM::ManagedPolicy",
@@ -109,11 +129,15 @@ var typeByARN = map[string]string{
 	"iam:saml-provider":                     "AWS::IAM::SAMLProvider",
 	"iam:user":                              "AWS::IAM::User",
 	"kinesis:stream":                        "AWS::Kinesis::Stream",
+	"kinesis:stream/consumer/":              "AWS::Kinesis::StreamConsumer",
+	"kms:alias":                             "AWS::KMS::Alias",
 	"kms:key":                               "AWS::KMS::Key",
 	"lambda:function":                       "AWS::Lambda::Function",
 	"logs:log-group":                        "AWS::Logs::LogGroup",
 	"rds:cluster":                           "AWS::RDS::DBCluster",
+	"rds:cluster-snapshot":                  "AWS::RDS::DBClusterSnapshot",
 	"rds:db":                                "AWS::RDS::DBInstance",
+	"rds:snapshot":                          "AWS::RDS::DBSnapshot",
 	"rds:subgrp":                            "AWS::RDS::DBSubnetGroup",
 	"redshift:cluster":                      "AWS::Redshift::Cluster",
 	"route53:hostedzone":                    "AWS::Route53::HostedZone",

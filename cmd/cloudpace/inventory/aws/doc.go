@@ -8,6 +8,14 @@
 // Every call is governed through paceaws: those made before the account is known
 // under account "*", all others under the account.
 //
+// # Rows
+//
+// What a row reads is made of what is particular to an API: a listing, or one
+// that is nested in another; details, a call for each item; groups, where an API
+// answers for many items at once. The client is made on the way, so that a new
+// service needs no more than its import. Tests run over every row: an account
+// with nothing in it, one that denies, one whose tokens repeat.
+//
 // # The sweep
 //
 // The task tagging_sweep asks the Resource Groups Tagging API for everything

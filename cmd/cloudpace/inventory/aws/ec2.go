@@ -16,7 +16,7 @@ var ec2Page = aws.Int32(1000)
 
 var instances = listing(
 	func(ctx context.Context, s *site, next *string) (*ec2.DescribeInstancesOutput, error) {
-		return s.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{MaxResults: ec2Page, NextToken: next})
+		return client(s, ec2.NewFromConfig).DescribeInstances(ctx, &ec2.DescribeInstancesInput{MaxResults: ec2Page, NextToken: next})
 	},
 	func(o *ec2.DescribeInstancesOutput) (list []types.Instance, next *string) {
 		for _, r := range o.Reservations {
@@ -31,7 +31,7 @@ var instances = listing(
 
 var volumes = listing(
 	func(ctx context.Context, s *site, next *string) (*ec2.DescribeVolumesOutput, error) {
-		return s.ec2.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{MaxResults: ec2Page, NextToken: next})
+		return client(s, ec2.NewFromConfig).DescribeVolumes(ctx, &ec2.DescribeVolumesInput{MaxResults: ec2Page, NextToken: next})
 	},
 	func(o *ec2.DescribeVolumesOutput) ([]types.Volume, *string) { return o.Volumes, o.NextToken },
 	func(s *site, v types.Volume) inventory.Asset {
@@ -41,7 +41,7 @@ var volumes = listing(
 
 var snapshots = listing(
 	func(ctx context.Context, s *site, next *string) (*ec2.DescribeSnapshotsOutput, error) {
-		return s.ec2.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{
+		return client(s, ec2.NewFromConfig).DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{
 			OwnerIds: []string{"self"}, MaxResults: ec2Page, NextToken: next,
 		})
 	},
@@ -53,7 +53,7 @@ var snapshots = listing(
 
 var images = listing(
 	func(ctx context.Context, s *site, next *string) (*ec2.DescribeImagesOutput, error) {
-		return s.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{
+		return client(s, ec2.NewFromConfig).DescribeImages(ctx, &ec2.DescribeImagesInput{
 			Owners: []string{"self"}, IncludeDisabled: aws.Bool(true), MaxResults: ec2Page, NextToken: next,
 		})
 	},
@@ -69,7 +69,7 @@ var images = listing(
 // launchPermissions adds who may launch an image: one call for each image, which
 // no listing can spare.
 func launchPermissions(ctx context.Context, s *site, i types.Image, a *inventory.Asset) error {
-	o, err := s.ec2.DescribeImageAttribute(ctx, &ec2.DescribeImageAttributeInput{
+	o, err := client(s, ec2.NewFromConfig).DescribeImageAttribute(ctx, &ec2.DescribeImageAttributeInput{
 		ImageId: i.ImageId, Attribute: types.ImageAttributeNameLaunchPermission,
 	})
 	if hasCode(err, "InvalidAMIID.Unavailable") {
@@ -86,7 +86,7 @@ func launchPermissions(ctx context.Context, s *site, i types.Image, a *inventory
 
 var vpcs = listing(
 	func(ctx context.Context, s *site, next *string) (*ec2.DescribeVpcsOutput, error) {
-		return s.ec2.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{MaxResults: ec2Page, NextToken: next})
+		return client(s, ec2.NewFromConfig).DescribeVpcs(ctx, &ec2.DescribeVpcsInput{MaxResults: ec2Page, NextToken: next})
 	},
 	func(o *ec2.DescribeVpcsOutput) ([]types.Vpc, *string) { return o.Vpcs, o.NextToken },
 	func(s *site, v types.Vpc) inventory.Asset {
@@ -96,7 +96,7 @@ var vpcs = listing(
 
 var subnets = listing(
 	func(ctx context.Context, s *site, next *string) (*ec2.DescribeSubnetsOutput, error) {
-		return s.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{MaxResults: ec2Page, NextToken: next})
+		return client(s, ec2.NewFromConfig).DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{MaxResults: ec2Page, NextToken: next})
 	},
 	func(o *ec2.DescribeSubnetsOutput) ([]types.Subnet, *string) { return o.Subnets, o.NextToken },
 	func(s *site, v types.Subnet) inventory.Asset {
@@ -106,7 +106,7 @@ var subnets = listing(
 
 var securityGroups = listing(
 	func(ctx context.Context, s *site, next *string) (*ec2.DescribeSecurityGroupsOutput, error) {
-		return s.ec2.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{MaxResults: ec2Page, NextToken: next})
+		return client(s, ec2.NewFromConfig).DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{MaxResults: ec2Page, NextToken: next})
 	},
 	func(o *ec2.DescribeSecurityGroupsOutput) ([]types.SecurityGroup, *string) {
 		return o.SecurityGroups, o.NextToken
@@ -118,14 +118,38 @@ var securityGroups = listing(
 	},
 )
 
+var keyPairs = listing(
+	func(ctx context.Context, s *site, _ *string) (*ec2.DescribeKeyPairsOutput, error) {
+		return client(s, ec2.NewFromConfig).DescribeKeyPairs(ctx, &ec2.DescribeKeyPairsInput{})
+	},
+	func(o *ec2.DescribeKeyPairsOutput) ([]types.KeyPairInfo, *string) { return o.KeyPairs, nil },
+	func(s *site, v types.KeyPairInfo) inventory.Asset {
+		a := s.ec2Asset("AWS::EC2::KeyPair", "key-pair", "", v.KeyPairId, v.Tags, v)
+		a.Name = aws.ToString(v.KeyName)
+		return a
+	},
+)
+
+var launchTemplates = listing(
+	func(ctx context.Context, s *site, next *string) (*ec2.DescribeLaunchTemplatesOutput, error) {
+		return client(s, ec2.NewFromConfig).DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{MaxResults: aws.Int32(200), NextToken: next})
+	},
+	func(o *ec2.DescribeLaunchTemplatesOutput) ([]types.LaunchTemplate, *string) {
+		return o.LaunchTemplates, o.NextToken
+	},
+	func(s *site, v types.LaunchTemplate) inventory.Asset {
+		a := s.ec2Asset("AWS::EC2::LaunchTemplate", "launch-template", "", v.LaunchTemplateId, v.Tags, v)
+		a.Name = aws.ToString(v.LaunchTemplateName)
+		return a
+	},
+)
+
 // ec2Asset is what EC2's types have in common: the name is the tag of that name.
 func (s *site) ec2Asset(typ, resource, owner string, id *string, tags []types.Tag, native any) inventory.Asset {
 	a := inventory.Asset{
 		Type: typ, ID: aws.ToString(id), ARN: s.arn("ec2", owner, resource+"/"+aws.ToString(id)),
-		Tags: make(map[string]string, len(tags)), Properties: inventory.Native(native),
-	}
-	for _, t := range tags {
-		a.Tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+		Tags:       tagsOf(tags, func(t types.Tag) (*string, *string) { return t.Key, t.Value }),
+		Properties: inventory.Native(native),
 	}
 	a.Name = a.Tags["Name"]
 	return a

@@ -12,7 +12,7 @@ import (
 
 var functions = listing(
 	func(ctx context.Context, s *site, next *string) (*lambda.ListFunctionsOutput, error) {
-		return s.lambda.ListFunctions(ctx, &lambda.ListFunctionsInput{MaxItems: aws.Int32(50), Marker: next})
+		return client(s, lambda.NewFromConfig).ListFunctions(ctx, &lambda.ListFunctionsInput{MaxItems: aws.Int32(50), Marker: next})
 	},
 	func(o *lambda.ListFunctionsOutput) ([]types.FunctionConfiguration, *string) {
 		return o.Functions, o.NextMarker
@@ -22,18 +22,14 @@ var functions = listing(
 		// Environment variables are where people put passwords; an inventory needs
 		// their names at most.
 		if f.Environment != nil {
-			hidden := make(map[string]string, len(f.Environment.Variables))
-			for key := range f.Environment.Variables {
-				hidden[key] = "(not kept)"
-			}
-			f.Environment = &types.EnvironmentResponse{Variables: hidden, Error: f.Environment.Error}
+			f.Environment = &types.EnvironmentResponse{Variables: hidden(f.Environment.Variables), Error: f.Environment.Error}
 		}
 		return inventory.Asset{
 			Type: "AWS::Lambda::Function", ID: name, Name: name, ARN: aws.ToString(f.FunctionArn), Properties: inventory.Native(f),
 		}
 	},
 	detail[types.FunctionConfiguration]{"tags", func(ctx context.Context, s *site, f types.FunctionConfiguration, a *inventory.Asset) error {
-		o, err := s.lambda.ListTags(ctx, &lambda.ListTagsInput{Resource: f.FunctionArn})
+		o, err := client(s, lambda.NewFromConfig).ListTags(ctx, &lambda.ListTagsInput{Resource: f.FunctionArn})
 		if err != nil {
 			return err
 		}

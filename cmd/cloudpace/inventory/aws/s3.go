@@ -14,7 +14,7 @@ import (
 var buckets = listing(
 	func(ctx context.Context, s *site, next *string) (*s3.ListBucketsOutput, error) {
 		// With MaxBuckets S3 also tells each bucket's region.
-		return s.s3.ListBuckets(ctx, &s3.ListBucketsInput{MaxBuckets: aws.Int32(1000), ContinuationToken: next})
+		return s.s3().ListBuckets(ctx, &s3.ListBucketsInput{MaxBuckets: aws.Int32(1000), ContinuationToken: next})
 	},
 	func(o *s3.ListBucketsOutput) ([]types.Bucket, *string) { return o.Buckets, o.ContinuationToken },
 	func(s *site, b types.Bucket) inventory.Asset {
@@ -28,12 +28,19 @@ var buckets = listing(
 	detail[types.Bucket]{"tags", bucketTags},
 )
 
+func (s *site) s3() *s3.Client {
+	return client(s, s3.NewFromConfig, func(o *s3.Options) {
+		// Buckets as host names exist at AWS; another endpoint has one name.
+		o.UsePathStyle = o.BaseEndpoint != nil
+	})
+}
+
 // bucketRegion asks where a bucket is when the listing did not say so.
 func bucketRegion(ctx context.Context, s *site, b types.Bucket, a *inventory.Asset) error {
 	if a.Region != "" {
 		return inventory.ErrNotNeeded
 	}
-	o, err := s.s3.GetBucketLocation(ctx, &s3.GetBucketLocationInput{Bucket: b.Name})
+	o, err := s.s3().GetBucketLocation(ctx, &s3.GetBucketLocationInput{Bucket: b.Name})
 	if err != nil {
 		return err
 	}
@@ -48,7 +55,7 @@ func bucketRegion(ctx context.Context, s *site, b types.Bucket, a *inventory.Ass
 }
 
 func bucketTags(ctx context.Context, s *site, b types.Bucket, a *inventory.Asset) error {
-	o, err := s.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: b.Name}, func(o *s3.Options) {
+	o, err := s.s3().GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: b.Name}, func(o *s3.Options) {
 		o.Region = cmp.Or(a.Region, o.Region) // others answer with a redirect
 	})
 	if hasCode(err, "NoSuchTagSet") {

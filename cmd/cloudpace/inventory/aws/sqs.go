@@ -14,7 +14,7 @@ import (
 var queues = listing(
 	func(ctx context.Context, s *site, next *string) (*sqs.ListQueuesOutput, error) {
 		// Without MaxResults there is no token, and the list ends at 1,000.
-		return s.sqs.ListQueues(ctx, &sqs.ListQueuesInput{MaxResults: aws.Int32(1000), NextToken: next})
+		return client(s, sqs.NewFromConfig).ListQueues(ctx, &sqs.ListQueuesInput{MaxResults: aws.Int32(1000), NextToken: next})
 	},
 	func(o *sqs.ListQueuesOutput) ([]string, *string) { return o.QueueUrls, o.NextToken },
 	func(s *site, url string) inventory.Asset {
@@ -24,7 +24,7 @@ var queues = listing(
 		return a
 	},
 	detail[string]{"attributes", func(ctx context.Context, s *site, url string, a *inventory.Asset) error {
-		o, err := s.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		o, err := client(s, sqs.NewFromConfig).GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 			QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
 		})
 		if err != nil {
@@ -34,7 +34,7 @@ var queues = listing(
 		return nil
 	}},
 	detail[string]{"tags", func(ctx context.Context, s *site, url string, a *inventory.Asset) error {
-		o, err := s.sqs.ListQueueTags(ctx, &sqs.ListQueueTagsInput{QueueUrl: &url})
+		o, err := client(s, sqs.NewFromConfig).ListQueueTags(ctx, &sqs.ListQueueTagsInput{QueueUrl: &url})
 		if err != nil {
 			return err
 		}
@@ -42,11 +42,3 @@ var queues = listing(
 		return nil
 	}},
 )
-
-// read makes tags that were read, and are none, an empty map: nil means unread.
-func read(tags map[string]string) map[string]string {
-	if tags == nil {
-		return map[string]string{}
-	}
-	return tags
-}

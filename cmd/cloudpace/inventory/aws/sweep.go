@@ -5,10 +5,20 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/schemas"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+	"github.com/aws/smithy-go/transport/http/protocol/awsjson"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 )
+
+func (s *site) tagging() *resourcegroupstaggingapi.Client {
+	return client(s, resourcegroupstaggingapi.NewFromConfig, func(o *resourcegroupstaggingapi.Options) {
+		// The SDK prefers CBOR, which emulators and proxies do not read yet; the
+		// service speaks both.
+		o.Protocol = awsjson.New11(schemas.ResourceGroupsTaggingAPI_20170126)
+	})
+}
 
 // sweep reads what has or had tags, less what other tasks of the run list.
 func sweep(ctx context.Context, s *site, out *inventory.Output) error {
@@ -17,7 +27,7 @@ func sweep(ctx context.Context, s *site, out *inventory.Output) error {
 		if token != "" {
 			in.PaginationToken = &token
 		}
-		o, err := s.tagging.GetResources(ctx, in)
+		o, err := s.tagging().GetResources(ctx, in)
 		if err != nil {
 			return nil, "", err
 		}

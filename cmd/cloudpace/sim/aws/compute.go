@@ -69,7 +69,7 @@ var elbOperations = map[string]*operation{
 		kind: loadBalancer, set: "LoadBalancers", of: "member",
 		pages: &pages{size: "PageSize", token: "Marker", next: "NextMarker", usual: 400, least: 1, most: 400},
 		each: func(x *context, i int) any {
-			name := strings.Split(x.id(loadBalancer, i), "/")[1]
+			name := x.id(loadBalancer, i)
 			_, vpcID := x.network(i)
 			return fields(
 				"LoadBalancerArn", balancerARN(x, i), "DNSName", fmt.Sprintf("%s-%d.%s.elb.amazonaws.com", name, x.draw(loadBalancer, i, "dns")%1e9, x.place.Region),
@@ -81,5 +81,5 @@ var elbOperations = map[string]*operation{
 }
 
 func balancerARN(x *context, i int) string {
-	return x.arn("elasticloadbalancing", x.place.Region, "loadbalancer/"+x.id(loadBalancer, i))
+	return x.arn("elasticloadbalancing", x.place.Region, fmt.Sprintf("loadbalancer/app/%s/%016x", x.id(loadBalancer, i), x.estate.Hide(x.place, loadBalancer, i)))
 }

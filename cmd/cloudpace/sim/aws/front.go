@@ -151,7 +151,13 @@ func (f Front) Answer(c *sim.Call, s sim.Setting, e sim.Edit) sim.Answer {
 	}
 	x := &context{request: q, estate: s.Estate, place: sim.Place{Account: q.account, Region: q.region}, edit: e}
 	if q.op == nil {
-		if !s.Strict && reads(q.name) {
+		switch {
+		case s.Strict || !reads(q.name):
+		case q.service.protocol == restXML:
+			// The name is a method's and a path's. Each listing has a root and a list of its
+			// own; those a client does not know it passes over.
+			return q.render(fields("Buckets", object{}, "DistributionList", object{}, "HostedZones", object{}, "ResourceRecordSets", object{}), "Answer")
+		default:
 			return q.render(nil, q.name)
 		}
 		return q.fail(problem{http.StatusNotImplemented, "NotImplemented", "The simulator does not model " + q.service.name + ":" + q.name + "."})

@@ -55,7 +55,7 @@ var kinds = []sim.Kind{
 	{Name: table, Weight: 2, ID: named(table, "sessions", "carts", "locks", "events")},
 	{Name: topic, Weight: 1.5, ID: named(topic, "alarms", "deployments", "orders")},
 	{Name: logGroup, Weight: 8, ID: named(logGroup, "/aws/lambda/api", "/aws/lambda/worker", "/app/web", "/aws/rds/instance")},
-	{Name: loadBalancer, Weight: 0.7, ID: balancer},
+	{Name: loadBalancer, Weight: 0.7, ID: named(loadBalancer, "web", "internal", "edge")},
 }
 
 // Kinds are the types of things that an estate has.
@@ -90,11 +90,6 @@ func named(kind string, words ...string) func(*sim.Estate, sim.Place, int) strin
 		}
 		return fmt.Sprintf("%s-%05d", word, i)
 	}
-}
-
-// balancer makes what a load balancer's ARN ends with.
-func balancer(e *sim.Estate, p sim.Place, i int) string {
-	return fmt.Sprintf("app/%s/%016x", named(loadBalancer, "web", "internal", "edge")(e, p, i), e.Hide(p, loadBalancer, i))
 }
 
 // find takes an id or a name back to its thing.
