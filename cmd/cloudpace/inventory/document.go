@@ -3,6 +3,7 @@ package inventory
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/wholefile"
 )
 
 // Document is what run.json holds: what a run did, and what is known about every
@@ -134,26 +136,10 @@ func (d Document) Write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", RunFile, err)
 	}
-	path := filepath.Join(dir, RunFile)
-	temp, err := os.CreateTemp(dir, RunFile+".*")
-	if err != nil {
+	return wholefile.Write(dir, RunFile, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
 		return err
-	}
-	_, err = temp.Write(append(text, '\n'))
-	if err == nil {
-		err = temp.Chmod(0o644)
-	}
-	if closed := temp.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name()) // the error that matters is the first
-		return fmt.Errorf("%s cannot be written: %w", path, err)
-	}
-	return nil
+	})
 }
 
 // Writable makes dir if needed and tells whether files can be made in it. It
