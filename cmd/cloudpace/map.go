@@ -17,6 +17,7 @@ import (
 	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory/aws"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/timeline"
 	"github.com/cloudpace/cloudpace/config"
 )
 
@@ -131,13 +132,14 @@ func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	head.Accounts = []inventory.Account{account.Account}
 
 	sink := inventory.NewSink(f.out)
+	recorder := timeline.Start(governor, stats)
 	show := newProgress(stderr, func() int { return governor.Summary(stats).Totals.Calls })
 	records, failure := inventory.Run(ctx, account.Tasks(wanted), inventory.Options{
 		Sink: sink, Governor: governor, Tally: &show.tally, Done: show.done,
 	})
 	show.stop()
 	doc := inventory.NewDocument(head, records, sink, failure, context.Cause(ctx))
-	doc.Throttling = governor.Summary(stats)
+	doc.Throttling, doc.Timeline = governor.Summary(stats), recorder.Stop()
 	unkept := doc.Write(f.out)
 	closing(stderr, doc, f.out)
 	if unkept == nil {
