@@ -38,7 +38,6 @@ func count(n int, thing string) string { return words.Count(n, thing) }
 const (
 	gapsNamed    = 20
 	regionsNamed = 5
-	errorShown   = 300
 )
 
 // gaps words what is missing, a line for each task and reason.
@@ -79,16 +78,7 @@ func gaps(records []inventory.Record) []string {
 		if more := len(regions[g]) - regionsNamed; more > 0 {
 			where += fmt.Sprintf(" and %d more", more)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s, %s in %s of %s: %s", g.task, g.status, g.reason, where, g.account, short(texts[g])))
+		lines = append(lines, fmt.Sprintf("%s %s, %s in %s of %s: %s", g.task, g.status, g.reason, where, g.account, words.Short(texts[g])))
 	}
 	return lines
-}
-
-// short puts an error on one line of bearable length; run.json has it whole.
-func short(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > errorShown {
-		return string(runes[:errorShown]) + "..."
-	}
-	return text
 }

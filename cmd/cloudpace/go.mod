@@ -18,6 +18,7 @@ require (
 	github.com/cloudpace/cloudpace/paceaws v0.0.0
 	github.com/spf13/cobra v1.10.2
 	go.uber.org/goleak v1.3.0
+	golang.org/x/net v0.62.0
 	golang.org/x/term v0.48.0
 )
 

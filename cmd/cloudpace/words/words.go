@@ -15,6 +15,7 @@ import (
 const (
 	accountsNamed = 4
 	messagesShown = 10
+	errorShown    = 300 // characters
 )
 
 // Stopped says why a run was interrupted, and what becomes of it.
@@ -49,8 +50,9 @@ func regions(r *inventory.Regions) string {
 	return fmt.Sprintf(" (%d of %s)", r.Enabled-len(r.NotRequested), Count(r.Enabled, "enabled region"))
 }
 
-// Slowed says how a run went past the providers' limits.
-func Slowed(doc inventory.Document) string {
+// Paced says how many calls there were, and how many of them too fast for the
+// provider.
+func Paced(doc inventory.Document) string {
 	t := doc.Throttling.Totals
 	pace := fmt.Sprintf("%s in %.1f s", Count(t.Calls, "call"), doc.Summary.Seconds)
 	if t.Waits > 0 {
@@ -59,11 +61,20 @@ func Slowed(doc inventory.Document) string {
 	if t.Throttled == 0 && t.Rejected == 0 {
 		return "Throttled: never; " + pace + "."
 	}
+	return fmt.Sprintf("Throttled: %s; %s.", Count(t.Throttled, "time"), pace)
+}
+
+// Slowed says the same, and what came of it for each service.
+func Slowed(doc inventory.Document) string {
+	t := doc.Throttling.Totals
+	if t.Throttled == 0 && t.Rejected == 0 {
+		return Paced(doc)
+	}
 	messages := doc.Throttling.Messages
 	if more := len(messages) - messagesShown; more > 0 {
 		messages = append(slices.Clone(messages[:messagesShown]), fmt.Sprintf("and %s more, see %s", Number(more), inventory.RunFile))
 	}
-	return fmt.Sprintf("Throttled: %s; %s. %s", Count(t.Throttled, "time"), pace, strings.Join(messages, "; "))
+	return Paced(doc) + " " + strings.Join(messages, "; ")
 }
 
 // Missing says in how many tasks something is missing, and why.
@@ -106,4 +117,13 @@ func Number(n int) string {
 		b.WriteRune(d)
 	}
 	return b.String()
+}
+
+// Short puts an error on one line of bearable length; run.json has it whole.
+func Short(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > errorShown {
+		return string(runes[:errorShown]) + "..."
+	}
+	return text
 }
