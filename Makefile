@@ -1,5 +1,5 @@
-# Every target works from a fresh clone with Go and, where said, moto_server
-# and the AWS CLI. `make help` lists them.
+# Every target works from a fresh clone with Go and, where said, moto_server,
+# the AWS CLI and Chromium. `make help` lists them.
 
 # The one place where golangci-lint's version is pinned.
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -29,7 +29,7 @@ test: ## vet and test every module, with the race detector
 	go test -race work
 
 .PHONY: e2e
-e2e: ## map a seeded moto_server and compare with the AWS CLI
+e2e: ## map a seeded moto_server, compare with the AWS CLI, open the report
 	go test -race -tags e2e -count=1 -timeout 15m -v ./cmd/cloudpace/e2e
 
 .PHONY: map-moto

@@ -17,6 +17,8 @@ import (
 	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory/aws"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/report"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/timeline"
 	"github.com/cloudpace/cloudpace/config"
 )
 
@@ -37,11 +39,12 @@ func newMapCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "map",
 		Short: "List what is in an account, and what could not be listed",
-		Long: `map reads what is in an account and writes two files into a directory:
+		Long: `map reads what is in an account and writes three files into a directory:
 
   assets.jsonl  one thing a line
   run.json      a summary, a coverage record for each account, region and task,
                 and what throttling cost
+  report.html   the same for people, in one file for the browser
 
 What an earlier run left there is replaced once the new run has something to
 write. Every call is paced; limits come from --config and CLOUDPACE_… variables.
@@ -133,19 +136,23 @@ func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	head.Accounts = []inventory.Account{account.Account}
 
 	sink := inventory.NewSink(f.out)
+	recorder := timeline.Start(governor, stats)
 	show := newProgress(stderr, func() int { return governor.Summary(stats).Totals.Calls })
 	records, failure := inventory.Run(ctx, account.Tasks(wanted), inventory.Options{
 		Sink: sink, Governor: governor, MaxAssets: f.maxItems, Tally: &show.tally, Done: show.done,
 	})
 	show.stop()
 	doc := inventory.NewDocument(head, records, sink, failure, context.Cause(ctx))
-	doc.Throttling = governor.Summary(stats)
-	unkept := doc.Write(f.out)
+	doc.Throttling, doc.Timeline = governor.Summary(stats), recorder.Stop()
+	unkept, unreported := doc.Write(f.out), report.Write(f.out, doc)
 	closing(stderr, doc, f.out)
 	if unkept == nil {
 		fmt.Fprintf(stderr, "Coverage: %s\n", filepath.Join(f.out, inventory.RunFile))
 	}
-	failure = errors.Join(failure, unkept)
+	if unreported == nil {
+		fmt.Fprintf(stderr, "Report: %s\n", filepath.Join(f.out, inventory.ReportFile))
+	}
+	failure = errors.Join(failure, unkept, unreported)
 	if f.json {
 		e := json.NewEncoder(stdout)
 		e.SetIndent("", "  ")

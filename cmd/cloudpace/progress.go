@@ -123,19 +123,3 @@ func fit(line string, width int) string {
 	}
 	return line[:max(0, width-3)] + "..."
 }
-
-// count words a number of things: "1 asset", "1,234 assets".
-func count(n int, thing string) string {
-	digits := fmt.Sprint(n)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	if n != 1 {
-		thing += "s"
-	}
-	return b.String() + " " + thing
-}

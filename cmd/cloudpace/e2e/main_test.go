@@ -2,10 +2,11 @@
 
 // Package e2e runs the built command against a real moto_server, an
 // implementation of the AWS APIs that nobody of this project wrote, and compares
-// what it maps with what the AWS CLI lists.
+// what it maps with what the AWS CLI lists. It opens the report in a headless
+// Chromium.
 //
-// It needs moto_server, python3 with boto3, and the AWS CLI, and says which one
-// is missing. Everything stays on loopback:
+// It needs moto_server, python3 with boto3, the AWS CLI and Chromium, and says
+// which one is missing. Everything stays on loopback:
 //
 //	go test -tags e2e ./cmd/cloudpace/e2e
 package e2e
@@ -31,6 +32,7 @@ const (
 // The parts that all tests share; none of them changes the seeded account.
 var (
 	binary   string         // the built command
+	browser  string         // a Chromium
 	endpoint string         // of moto_server
 	seeded   map[string]int // type -> how many the seed made
 )
@@ -57,6 +59,9 @@ func run(m *testing.M) (code int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 14*time.Minute)
 	defer cancel()
+	if browser, err = chromium(); err != nil {
+		return 0, err
+	}
 	dir, err := os.MkdirTemp("", "cloudpace-e2e-")
 	if err != nil {
 		return 0, err

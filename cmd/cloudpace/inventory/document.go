@@ -3,6 +3,7 @@ package inventory
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/wholefile"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/timeline"
 )
 
 // Document is what run.json holds: what a run did, and what is known about every
@@ -18,6 +21,8 @@ type Document struct {
 	Summary    Summary           `json:"summary"`
 	Coverage   []Record          `json:"coverage"`
 	Throttling cloudpace.Summary `json:"throttling"`
+	// Timeline has the services where something happened, over the time of the run.
+	Timeline *timeline.Timeline `json:"timeline,omitempty"`
 }
 
 // Outcome says how a run ended as a whole.
@@ -47,6 +52,7 @@ type Summary struct {
 	// wrote none: an assets.jsonl that lies there then is an earlier run's.
 	AssetsFile string         `json:"assets_file"`
 	ByType     map[string]int `json:"by_type"`
+	ByPlace    Places         `json:"by_place"`  // by account, region and type
 	ByStatus   map[Status]int `json:"by_status"` // of records
 	// Complete lists where all that a task covers was read. A step that deletes
 	// what is no longer found may do so only inside these.
@@ -94,7 +100,8 @@ func NewDocument(head Summary, records []Record, sink *Sink, broken, cause error
 			s.Complete = append(s.Complete, Scope{r.Provider, r.Account, r.Region, r.Task})
 		}
 	}
-	s.ByType, s.Assets = sink.Counts()
+	s.ByPlace, s.Assets = sink.Counts()
+	s.ByType = s.ByPlace.ByType()
 	if sink.Written() {
 		s.AssetsFile = AssetsFile
 	}
@@ -134,26 +141,10 @@ func (d Document) Write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", RunFile, err)
 	}
-	path := filepath.Join(dir, RunFile)
-	temp, err := os.CreateTemp(dir, RunFile+".*")
-	if err != nil {
+	return wholefile.Write(dir, RunFile, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
 		return err
-	}
-	_, err = temp.Write(append(text, '\n'))
-	if err == nil {
-		err = temp.Chmod(0o644)
-	}
-	if closed := temp.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name()) // the error that matters is the first
-		return fmt.Errorf("%s cannot be written: %w", path, err)
-	}
-	return nil
+	})
 }
 
 // Writable makes dir if needed and tells whether files can be made in it. It

@@ -18,6 +18,7 @@ import (
 const (
 	AssetsFile = "assets.jsonl"
 	RunFile    = "run.json"
+	ReportFile = "report.html" // for people; see the package report
 )
 
 const (
@@ -40,8 +41,8 @@ type Sink struct {
 	timer  *time.Timer // set while lines wait in buf
 	err    error       // the first one; nothing is written after it
 	closed bool
-	count  int // of what is written, as byType
-	byType map[string]int
+	count  int // of what is written, as places
+	places Places
 	failed func(error)
 }
 
@@ -53,9 +54,9 @@ type file interface {
 
 // line is one that waits to be written.
 type line struct {
-	end  int // in the buffer
-	typ  string
-	lost func()
+	end                  int // in the buffer
+	account, region, typ string
+	lost                 func()
 }
 
 // NewSink makes the sink for a directory. What an earlier run left there is
@@ -63,9 +64,9 @@ type line struct {
 // nothing leaves the older assets as they were.
 func NewSink(dir string) *Sink {
 	return newSink(func() (file, error) {
-		// The old run.json tells of the old assets, so it goes first: a run killed
-		// from here on leaves no file that speaks for another's data.
-		for _, name := range []string{RunFile, AssetsFile} {
+		// The old run.json and report tell of the old assets, so they go first: a run
+		// killed from here on leaves no file that speaks for another's data.
+		for _, name := range []string{ReportFile, RunFile, AssetsFile} {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
@@ -77,7 +78,7 @@ func NewSink(dir string) *Sink {
 }
 
 func newSink(create func() (file, error)) *Sink {
-	return &Sink{create: create, byType: make(map[string]int)}
+	return &Sink{create: create, places: make(Places)}
 }
 
 // Write takes a line. Where it turns out later that it could not be written, lost
@@ -99,7 +100,7 @@ func (s *Sink) Write(a Asset, lost func()) error {
 		return errClosed
 	}
 	s.buf.Write(text.Bytes())
-	s.lines = append(s.lines, line{s.buf.Len(), a.Type, lost})
+	s.lines = append(s.lines, line{s.buf.Len(), a.Account, a.Region, a.Type, lost})
 	if s.buf.Len() >= flushBytes {
 		s.flush()
 		return nil
@@ -145,7 +146,7 @@ func (s *Sink) flush() {
 	for _, l := range s.lines {
 		if l.end <= written {
 			s.count++
-			s.byType[l.typ]++
+			s.places.add(l.account, l.region, l.typ)
 		} else if l.lost != nil {
 			l.lost()
 		}
@@ -204,9 +205,16 @@ func (s *Sink) Written() bool {
 	return s.file != nil
 }
 
-// Counts gives the assets that are written so far, by type and in all.
-func (s *Sink) Counts() (byType map[string]int, total int) {
+// Counts gives the assets that are written so far, by place and in all.
+func (s *Sink) Counts() (places Places, total int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return maps.Clone(s.byType), s.count
+	places = make(Places)
+	for account, regions := range s.places {
+		places[account] = make(map[string]map[string]int)
+		for region, types := range regions {
+			places[account][region] = maps.Clone(types)
+		}
+	}
+	return places, s.count
 }

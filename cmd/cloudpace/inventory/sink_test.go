@@ -119,8 +119,8 @@ func TestSinkConcurrent(t *testing.T) {
 			t.Fatalf("not JSON: %s", line)
 		}
 	}
-	if byType, total := s.Counts(); len(lines) != 1600 || total != 1600 || byType["T"] != 1600 {
-		t.Errorf("%d lines, counted %d, %v", len(lines), total, byType)
+	if places, total := s.Counts(); len(lines) != 1600 || total != 1600 || places.ByType()["T"] != 1600 {
+		t.Errorf("%d lines, counted %d, %v", len(lines), total, places)
 	}
 }
 

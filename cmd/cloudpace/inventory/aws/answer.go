@@ -67,9 +67,12 @@ func (bodyHook) HandleDeserialize(ctx context.Context, in middleware.Deserialize
 		return out, metadata, &smithy.DeserializationError{Err: errNoBody}
 	}
 	// What reading met, the SDK meets as well.
-	resp.Body = &begun{ReadCloser: resp.Body, head: head, rest: head, err: err}
+	resp.Body = &begun{ReadCloser: resp.Body, rest: head, err: err}
+	metadata.Set(headKey{}, head) // others put bodies of their own around this one
 	return out, metadata, nil
 }
+
+type headKey struct{}
 
 // headSize is enough of an answer to see what kind of thing it is.
 const headSize = 512
@@ -77,8 +80,8 @@ const headSize = 512
 // begun is a body whose beginning was read.
 type begun struct {
 	io.ReadCloser
-	head, rest []byte
-	err        error
+	rest []byte // of the beginning
+	err  error
 }
 
 func (b *begun) Read(p []byte) (int, error) {
@@ -104,15 +107,11 @@ func (resultHook) HandleDeserialize(ctx context.Context, in middleware.Deseriali
 	middleware.DeserializeOutput, middleware.Metadata, error,
 ) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
-	resp, ok := out.RawResponse.(*smithyhttp.Response)
-	if err != nil || !ok || resp.Response == nil {
+	head, ok := metadata.Get(headKey{}).([]byte)
+	if err != nil || !ok {
 		return out, metadata, err
 	}
-	body, ok := resp.Body.(*begun)
-	if !ok {
-		return out, metadata, nil
-	}
-	if names, blank := members(out.Result); blank && !promised(body.head, awsmiddleware.GetOperationName(ctx), names) {
+	if names, blank := members(out.Result); blank && !promised(head, awsmiddleware.GetOperationName(ctx), names) {
 		return out, metadata, &smithy.DeserializationError{Err: errOther}
 	}
 	return out, metadata, nil

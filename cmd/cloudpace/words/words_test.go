@@ -1,0 +1,39 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
+)
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int]string{0: "0 tasks", 1: "1 task", 999: "999 tasks", 1000: "1,000 tasks", 1234567: "1,234,567 tasks"} {
+		if got := Count(n, "task"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestBearable: a sentence stays one, however many accounts and scopes there are.
+func TestBearable(t *testing.T) {
+	s := inventory.Summary{Assets: 3, ByType: map[string]int{"T": 3}, AssetsFile: inventory.AssetsFile}
+	var doc inventory.Document
+	doc.Throttling.Totals = cloudpace.Totals{Calls: 5000, Throttled: 300}
+	for i := range 300 {
+		s.Accounts = append(s.Accounts, inventory.Account{Provider: "aws", ID: fmt.Sprint(111122220000 + i)})
+		doc.Throttling.Messages = append(doc.Throttling.Messages, fmt.Sprintf("aws/%d/us-east-1/ec2: throttled 1x", i))
+	}
+	if got, want := Found(s, ""), "Found 3 assets of 1 type in 300 accounts, in assets.jsonl."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Slowed(doc); !strings.HasSuffix(got, "; and 290 more, see run.json") || !strings.HasPrefix(got, "Throttled: 300 times; 5,000 calls in 0.0 s.") {
+		t.Errorf("%q", got)
+	}
+	s.Accounts = s.Accounts[:2]
+	if got := Found(s, ""); !strings.Contains(got, "aws account 111122220000, aws account 111122220001") {
+		t.Errorf("%q", got)
+	}
+}
