@@ -52,7 +52,7 @@ func gaps(records []inventory.Record) []string {
 	var order []group
 	notBegun := 0
 	for _, r := range records {
-		if r.Status == inventory.Success {
+		if !r.Gap() {
 			continue
 		}
 		if r.Started.IsZero() && r.Status == inventory.Skipped && r.Reason == inventory.Truncated {

@@ -88,7 +88,7 @@ func (p *progress) stop() {
 
 // done is told of each record.
 func (p *progress) done(r inventory.Record) {
-	if r.Status != inventory.Success {
+	if r.Gap() {
 		p.gaps.Add(1)
 	}
 }

@@ -20,7 +20,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Finished, with gaps", "Missing: something in 1 of 4 tasks (throttled 1).", "sqs_queues"} {
+	for _, want := range []string{"Finished, with gaps", "Missing: something in 1 of 34 tasks (throttled 1).", "sqs_queues"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the report does not say %q", want)
 		}

@@ -52,7 +52,7 @@ func foundOf(doc inventory.Document) []found {
 	for _, r := range doc.Coverage {
 		for _, b := range []*bar{of(accounts, r.Account), of(regions, r.Region)} {
 			b.tasks++
-			if r.Status == inventory.Success {
+			if !r.Gap() {
 				b.done++
 			}
 		}

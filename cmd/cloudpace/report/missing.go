@@ -63,7 +63,7 @@ func missingOf(doc inventory.Document) missing {
 	byTask := make(map[key][]inventory.Record)
 	var tasks []key
 	for _, r := range doc.Coverage {
-		if r.Status == inventory.Success {
+		if !r.Gap() {
 			continue
 		}
 		k := key{r.Reason, statusOf(r), r.Task}

@@ -13,7 +13,7 @@ var advices = map[inventory.Reason]advice{
 	},
 	inventory.AccessDenied: {
 		"The credentials may not ask this.",
-		"Let the caller read these APIs. Where a whole region is denied, a policy of the organization may forbid it: then leave it out with --regions.",
+		"Let the caller read these APIs.",
 	},
 	inventory.CredentialsExpired: {
 		"The credentials were not accepted, or no longer.",
@@ -28,19 +28,19 @@ var advices = map[inventory.Reason]advice{
 		"Nothing, if it is an emulator, or a region without this service. Otherwise look at --endpoint-url.",
 	},
 	inventory.Truncated: {
-		"A listing ended before its end: the run was interrupted, a page token came twice, or the disk was full.",
+		"A listing ended before its end: the run was interrupted, a page token came twice, page after page was empty, or the disk was full.",
 		"Run again, and let it finish. Where a token came twice, the provider's own tools will meet the same.",
 	},
 	inventory.Protocol: {
 		"Something answered that is not what the API promises.",
 		"Look at the error: often it is a proxy or a gateway that answered in the provider's place.",
 	},
-	"denied_by_policy":      {"A policy of the organization forbids this.", "Ask those who keep the policy, or leave it out."},
-	"region_disabled":       {"The account does not have this region enabled.", "Nothing, if that is meant: there can be nothing in it."},
-	"api_disabled":          {"This API is not switched on for the project.", "Switch it on where something may be behind it."},
-	"quota_exhausted":       {"A quota of a day or a month is used up.", "Run again once it is renewed, or ask for more."},
-	"capped":                {"A limit that was set for this run ended it.", "Raise the limit to read on."},
-	"service_not_in_region": {"The provider does not offer this service in the region.", "Nothing: there can be nothing of it there."},
+	inventory.DeniedByPolicy:     {"A policy of the organization forbids this.", "Ask those who keep the policy, or leave it out."},
+	inventory.RegionDisabled:     {"The account does not have this region enabled.", "Nothing, if that is meant. Otherwise enable it in the account, or leave it out with --regions."},
+	inventory.APIDisabled:        {"The account is not subscribed to this service, or has not enabled the API.", "Enable it where something may be behind it."},
+	inventory.QuotaExhausted:     {"A quota is used up that waiting a moment does not bring back.", "Run again once it is renewed, or ask the provider for more."},
+	inventory.Capped:             {"--max-items was reached, and there is more.", "Raise it, or leave it out."},
+	inventory.ServiceNotInRegion: {"The provider does not offer this service in the region.", "Nothing: there can be nothing of it there."},
 }
 
 func adviceFor(r inventory.Reason) advice {

@@ -82,7 +82,7 @@ func Missing(records []inventory.Record) string {
 	byReason := make(map[inventory.Reason]int)
 	total := 0
 	for _, r := range records {
-		if r.Status != inventory.Success {
+		if r.Gap() {
 			byReason[r.Reason]++
 			total++
 		}
