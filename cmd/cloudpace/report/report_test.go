@@ -340,12 +340,16 @@ func TestWrite(t *testing.T) {
 
 // TestAdvice: every reason there is, and any other, has one.
 func TestAdvice(t *testing.T) {
-	for _, r := range []inventory.Reason{inventory.Throttled, inventory.AccessDenied, inventory.Unreachable, inventory.CredentialsExpired, inventory.NotSupported, inventory.Truncated, inventory.Protocol} {
+	for _, r := range []inventory.Reason{
+		inventory.Throttled, inventory.AccessDenied, inventory.DeniedByPolicy, inventory.RegionDisabled, inventory.APIDisabled,
+		inventory.QuotaExhausted, inventory.Unreachable, inventory.CredentialsExpired, inventory.ServiceNotInRegion,
+		inventory.NotSupported, inventory.Capped, inventory.Truncated, inventory.Protocol,
+	} {
 		if _, ok := advices[r]; !ok {
 			t.Errorf("%s has no advice", r)
 		}
 	}
-	for _, r := range []inventory.Reason{"", "new", "capped"} {
+	for _, r := range []inventory.Reason{"", "new"} {
 		if a := adviceFor(r); a.means == "" || a.do == "" {
 			t.Errorf("%q: %+v", r, a)
 		}
