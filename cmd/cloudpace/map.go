@@ -110,9 +110,13 @@ func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	governor, err := newGovernor(f.config, stderr)
+	settings, err := f.settings(stderr)
 	if err != nil {
 		return err
+	}
+	governor, err := cloudpace.New(settings)
+	if err != nil {
+		return usage("configuration: %w", err)
 	}
 	undo, err := inventory.Writable(f.out)
 	if err != nil {
@@ -120,40 +124,58 @@ func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	defer undo() // a directory that was made for nothing goes again
 
-	ctx, stats := cloudpace.WithStats(ctx)
-	head := inventory.Summary{Version: version(), Provider: []string{aws.Provider}, Started: time.Now().UTC()}
 	f.aws.Governor = governor
-	account, err := aws.Open(ctx, f.aws)
-	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted before anything was read")}
+	sources := []aws.Options{f.aws}
+	ctx, stats := cloudpace.WithStats(ctx)
+	show := newProgress(stderr, governor, stats)
+	defer show.stop()
+	head := inventory.Summary{Version: version(), Provider: []string{aws.Provider}, Started: time.Now().UTC()}
+	var tasks []inventory.Task
+	for i, source := range sources {
+		show.say(asking(i, len(sources)))
+		account, err := aws.Open(ctx, source)
+		if ctx.Err() != nil {
+			return &exitError{exitInterrupted, errors.New("interrupted before anything was read")}
+		}
+		if err != nil {
+			return broken(err)
+		}
+		head.Accounts = append(head.Accounts, account.Account)
+		tasks = append(tasks, account.Tasks(wanted)...)
 	}
-	if err != nil {
-		return broken(err)
-	}
-	head.Accounts = []inventory.Account{account.Account}
+	show.begin(tasks)
+	defer context.AfterFunc(ctx, func() { show.say("interrupted: ending what is under way; again ends at once") })()
 
 	sink := inventory.NewSink(f.out)
-	show := newProgress(stderr, func() int { return governor.Summary(stats).Totals.Calls })
-	records, failure := inventory.Run(ctx, account.Tasks(wanted), inventory.Options{
+	records, broke := inventory.Run(ctx, tasks, inventory.Options{
 		Sink: sink, Governor: governor, MaxAssets: f.maxItems, Tally: &show.tally, Done: show.done,
 	})
 	show.stop()
-	doc := inventory.NewDocument(head, records, sink, failure, context.Cause(ctx))
+	doc := inventory.NewDocument(head, records, sink, broke, context.Cause(ctx))
 	doc.Throttling = governor.Summary(stats)
 	unkept := doc.Write(f.out)
-	closing(stderr, doc, f.out)
+	closing(wrapped(stderr), doc, f.out)
 	if unkept == nil {
 		fmt.Fprintf(stderr, "Coverage: %s\n", filepath.Join(f.out, inventory.RunFile))
 	}
-	failure = errors.Join(failure, unkept)
+	broke = errors.Join(broke, unkept)
 	if f.json {
 		e := json.NewEncoder(stdout)
 		e.SetIndent("", "  ")
 		if err := e.Encode(doc.Summary); err != nil {
-			failure = errors.Join(failure, fmt.Errorf("standard output: %w", err))
+			broke = errors.Join(broke, fmt.Errorf("standard output: %w", err))
 		}
 	}
-	return f.exit(doc, failure)
+	return f.exit(doc, broke)
+}
+
+// asking says what is found out before there is anything to read.
+func asking(i, n int) string {
+	text := "asking whose credentials these are, and which regions are enabled"
+	if n > 1 {
+		text += fmt.Sprintf(" (account %d of %d)", i+1, n)
+	}
+	return text
 }
 
 // exit turns the outcome into an exit code.
@@ -230,21 +252,17 @@ func known(what string, names, all []string) error {
 	return nil
 }
 
-// newGovernor makes the governor that the configuration describes.
-func newGovernor(file string, stderr io.Writer) (*cloudpace.Governor, error) {
-	settings, warnings, err := config.Load(file)
+// settings reads the configuration.
+func (f *mapFlags) settings(stderr io.Writer) (cloudpace.Config, error) {
+	settings, warnings, err := config.Load(f.config)
 	for _, w := range warnings {
 		fmt.Fprintf(stderr, "cloudpace: warning: %s\n", w)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("--config: %w", err)
+		return settings, usage("--config: %w", err)
 	}
 	if err != nil {
-		return nil, usage("configuration: %w", err)
+		return settings, usage("configuration: %w", err)
 	}
-	governor, err := cloudpace.New(settings)
-	if err != nil {
-		return nil, usage("configuration: %w", err)
-	}
-	return governor, nil
+	return settings, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 )
@@ -53,23 +52,6 @@ func TestCompletion(t *testing.T) {
 		if !strings.Contains(out, c.has) || c.lack != "" && strings.Contains(out, c.lack) {
 			t.Errorf("%v completes to\n%s", c.args, out)
 		}
-	}
-}
-
-func TestProgressLine(t *testing.T) {
-	var out bytes.Buffer
-	p := newProgress(&out, func() int { return 1234567 })
-	p.done(inventory.Record{Status: inventory.Failed})
-	p.done(inventory.Record{Status: inventory.Success})
-	if got, want := p.line(time.Now()), "0/0 tasks, 0 assets, 1,234,567 calls, 1 gap"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	p.stop()
-	if out.Len() > 0 {
-		t.Errorf("a short run without a terminal left %q", out.String())
-	}
-	if got := fit("a line that is too long", 10); got != "a line ..." {
-		t.Errorf("cut to %q", got)
 	}
 }
 
