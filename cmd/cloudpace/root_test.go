@@ -74,10 +74,19 @@ func TestGaps(t *testing.T) {
 	if first := gaps(records)[0]; first != "2 tasks not begun" {
 		t.Errorf("those not begun are told as %q", first)
 	}
-	for i := range 50 {
-		records = append(records, inventory.Record{Task: strings.Repeat("x", i+1), Status: inventory.Skipped})
+	for _, account := range []string{"1", "2"} {
+		for _, task := range []string{"c", "d", "e", "f"} {
+			records = append(records, inventory.Record{Account: account, Task: task, Region: "r9", Status: inventory.Failed, Reason: inventory.DeniedByPolicy, Error: "never"})
+		}
+		records = append(records, inventory.Record{Account: account, Task: "g", Region: "r8", Status: inventory.Skipped, Reason: inventory.ServiceNotInRegion})
 	}
-	if lines := gaps(records); len(lines) != gapsNamed+2 || lines[gapsNamed+1] != "and 32 more, see run.json" {
+	if lines := gaps(records); lines[len(lines)-1] != "4 tasks FAILED, denied_by_policy in r9 of 1 and 2: never" {
+		t.Errorf("many tasks that fail alike are told as %q", lines)
+	}
+	for i := range 50 {
+		records = append(records, inventory.Record{Task: strings.Repeat("x", i+1), Region: strings.Repeat("r", i+1), Status: inventory.Skipped})
+	}
+	if lines := gaps(records); len(lines) != gapsNamed+2 || lines[gapsNamed+1] != "and 33 more, see run.json" {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
 }
