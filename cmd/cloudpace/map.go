@@ -28,6 +28,7 @@ type mapFlags struct {
 	providers, only, skip []string
 	out, config           string
 	failOnPartial, json   bool
+	demo                  bool
 	maxItems              int
 	aws                   aws.Options
 }
@@ -46,10 +47,14 @@ func newMapCommand() *cobra.Command {
 What an earlier run left there is replaced once the new run has something to
 write. Every call is paced; limits come from --config and CLOUDPACE_… variables.
 
+With --demo it is a simulated organization in the same process that is read: no
+credentials are needed or looked for, and nothing is sent anywhere.
+
 Exit codes: 0 finished, perhaps with gaps, which standard error names; 1 nothing
 could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 --fail-on-partial; 130 interrupted, data and coverage kept.`,
-		Example: `  cloudpace map -p aws -o inventory
+		Example: `  cloudpace map --demo
+  cloudpace map -p aws -o inventory
   cloudpace map -p aws --profile audit --regions eu-west-1,eu-central-1 --skip tags
   cloudpace map -p aws --role-arn arn:aws:iam::111122223333:role/Audit --fail-on-partial`,
 		Args: cobra.NoArgs,
@@ -57,10 +62,16 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 			if name, ok := emptyFlag(c); ok {
 				return usage("--%s is empty: give it a value or leave it out", name)
 			}
+			if f.demo {
+				if err := demoConflict(c.Flags().Changed); err != nil {
+					return err
+				}
+			}
 			return f.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	fs := c.Flags()
+	fs.BoolVar(&f.demo, "demo", false, "read a simulated organization, which takes less than a minute and no credentials")
 	fs.StringSliceVarP(&f.providers, "provider", "p", nil, "`providers` to read: "+strings.Join(providers, ", ")+" (default: those with credentials)")
 	families := strings.Join(inventory.Families(aws.Kinds()), ", ")
 	fs.StringSliceVar(&f.only, "only", nil, "read only these `families`: "+families)
@@ -105,7 +116,7 @@ func emptyFlag(c *cobra.Command) (name string, found bool) {
 }
 
 // run maps. What can be said before anything is sent is said first.
-func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) (failure error) {
 	wanted, err := f.check()
 	if err != nil {
 		return err
@@ -126,6 +137,19 @@ func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 
 	f.aws.Governor = governor
 	sources := []aws.Options{f.aws}
+	if f.demo {
+		d, err := startDemo(ctx)
+		if err != nil {
+			return broken(fmt.Errorf("the demo's cloud: %w", err))
+		}
+		defer func() {
+			if err := d.close(); err != nil && failure == nil {
+				failure = broken(fmt.Errorf("the demo's cloud: %w", err))
+			}
+		}()
+		d.greet(wrapped(stderr))
+		sources = d.accounts(governor)
+	}
 	ctx, stats := cloudpace.WithStats(ctx)
 	show := newProgress(stderr, governor, stats)
 	defer show.stop()
@@ -263,6 +287,9 @@ func (f *mapFlags) settings(stderr io.Writer) (cloudpace.Config, error) {
 	}
 	if err != nil {
 		return settings, usage("configuration: %w", err)
+	}
+	if f.demo {
+		settings = demoSettings(settings, demoSpeed)
 	}
 	return settings, nil
 }

@@ -46,6 +46,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"-p", ""}, "aws\n", ""},
 		{[]string{"--only", "net"}, "network\n", "\nsurplus"},
 		{[]string{"--skip", "network,"}, "network,compute\n", "network,network"},
+		{[]string{"--de"}, "--demo\t", ""},
 		{[]string{"--regions", "us-east-1,eu-w"}, "us-east-1,eu-west-1\n", "us-east-1,us-east-1"},
 	} {
 		_, out, _ := call(append([]string{"__complete", "map"}, c.args...)...)
