@@ -85,7 +85,11 @@ func slowed(doc inventory.Document) string {
 	t := doc.Throttling.Totals
 	pace := fmt.Sprintf("%s in %.1f s", count(t.Calls, "call"), doc.Summary.Seconds)
 	if t.Waits > 0 {
-		pace += fmt.Sprintf(", of which %s waited for their turn", count(t.Waits, "call"))
+		longest := 0.0
+		for _, s := range doc.Throttling.Scopes {
+			longest = max(longest, s.LongestWaitSeconds)
+		}
+		pace += fmt.Sprintf(", of which %s waited for their turn, %s at most", grouped(t.Waits), shortDuration(seconds(longest)))
 	}
 	if t.Throttled == 0 && t.Rejected == 0 {
 		return "Throttled: never; " + pace + "."

@@ -146,9 +146,9 @@ func (w whole) RoundTrip(r *http.Request) (*http.Response, error) {
 // greet says what is to be seen.
 func (d *demo) greet(w io.Writer) {
 	e := d.profile.Estate
-	fmt.Fprintf(w, "Demo: a simulated organization in this process, %s in %s and %s; nothing of yours is read.\n",
+	fmt.Fprintf(w, "Demo: a simulated organization. Its quotas refill %g times as fast as AWS's, and cloudpace's limits are %[1]g times the usual.\n", d.profile.Speed)
+	fmt.Fprintf(w, "It has %s in %s and %s. It is in this process: nothing is sent, and nothing of yours is read.\n",
 		count(d.server.Estate().Total(), "asset"), count(len(e.Accounts), "account"), count(len(e.Regions), "region"))
-	fmt.Fprintf(w, "Quotas refill %g times as fast as AWS documents, and cloudpace's limits are %[1]g times its defaults.\n", d.profile.Speed)
 }
 
 // demoSettings scales the limits as the demo's quotas are: what is built in or

@@ -222,7 +222,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 const waitsShown = 3
 
 // choose takes those that wait longest. One that is shown already keeps its line
-// until it has not waited for a moment or another waits much longer, so that what
+// until it has not waited for a moment or another waits clearly longer, so that what
 // is read stays where it is.
 func choose(shown []shownWait, waiting []quotaWait, now time.Time) []shownWait {
 	var kept []shownWait
@@ -245,7 +245,7 @@ func choose(shown []shownWait, waiting []quotaWait, now time.Time) []shownWait {
 			continue
 		}
 		least := slices.MinFunc(kept, func(a, b shownWait) int { return int(a.duration - b.duration) })
-		if w.duration <= least.duration+least.duration/2+time.Second {
+		if w.duration <= least.duration+least.duration/4+lingers/5 {
 			break
 		}
 		i := slices.IndexFunc(kept, func(s shownWait) bool { return s.scope == least.scope })
