@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/words"
@@ -36,20 +35,25 @@ func closing(w io.Writer, doc inventory.Document, dir string) {
 func count(n int, thing string) string { return words.Count(n, thing) }
 
 const (
-	gapsNamed    = 20
-	regionsNamed = 5
+	gapsNamed     = 20
+	accountsNamed = 5
+	regionsNamed  = 5
+	tasksNamed    = 3
 )
 
-// gaps words what is missing, a line for each task and reason.
+// gap is a line about what is missing: tasks that failed alike in the same places.
+type gap struct {
+	tasks, accounts, regions []string
+	status                   inventory.Status
+	reason                   inventory.Reason
+	text                     string // of the first
+}
+
+// gaps words what is missing, a line for each task and reason. Many tasks that
+// failed alike in the same regions, as in one that a policy forbids, have one line,
+// and so have accounts that are alike in this.
 func gaps(records []inventory.Record) []string {
-	type group struct {
-		account, task string
-		status        inventory.Status
-		reason        inventory.Reason
-	}
-	regions := make(map[group][]string)
-	texts := make(map[group]string)
-	var order []group
+	var list []gap
 	notBegun := 0
 	for _, r := range records {
 		if !r.Gap() {
@@ -59,26 +63,50 @@ func gaps(records []inventory.Record) []string {
 			notBegun++ // all for the same cause, which has been said
 			continue
 		}
-		g := group{r.Account, r.Task, r.Status, r.Reason}
-		if regions[g] == nil {
-			order = append(order, g)
-			texts[g] = cmp.Or(r.Error, r.Ledger)
-		}
-		regions[g] = append(regions[g], r.Region)
+		list = append(list, gap{[]string{r.Task}, []string{r.Account}, []string{r.Region}, r.Status, r.Reason, cmp.Or(r.Error, r.Ledger)})
 	}
+	list = merge(list, func(g *gap) (*[]string, string) { return &g.regions, g.key(g.tasks, g.accounts) }, 1)
+	list = merge(list, func(g *gap) (*[]string, string) { return &g.tasks, g.key(g.accounts, g.regions) }, tasksNamed+1)
+	list = merge(list, func(g *gap) (*[]string, string) { return &g.accounts, g.key(g.tasks, g.regions) }, 1)
 	var lines []string
 	if notBegun > 0 {
 		lines = append(lines, count(notBegun, "task")+" not begun")
 	}
-	for i, g := range order {
+	for i, g := range list {
 		if i == gapsNamed {
-			return append(lines, fmt.Sprintf("and %d more, see %s", len(order)-i, inventory.RunFile))
+			return append(lines, fmt.Sprintf("and %d more, see %s", len(list)-i, inventory.RunFile))
 		}
-		where := strings.Join(regions[g][:min(regionsNamed, len(regions[g]))], ", ")
-		if more := len(regions[g]) - regionsNamed; more > 0 {
-			where += fmt.Sprintf(" and %d more", more)
+		tasks := words.And(g.tasks, tasksNamed)
+		if len(g.tasks) > tasksNamed {
+			tasks = count(len(g.tasks), "task")
 		}
-		lines = append(lines, fmt.Sprintf("%s %s, %s in %s of %s: %s", g.task, g.status, g.reason, where, g.account, words.Short(texts[g])))
+		lines = append(lines, fmt.Sprintf("%s %s, %s in %s of %s: %s", tasks, g.status, g.reason,
+			words.And(g.regions, regionsNamed), words.And(g.accounts, accountsNamed), words.Short(g.text)))
 	}
 	return lines
+}
+
+func (g *gap) key(same ...[]string) string { return fmt.Sprint(g.status, g.reason, same) }
+
+// merge makes one gap of those that have the same key and differ in one list, if
+// they are at least so many.
+func merge(list []gap, by func(*gap) (differ *[]string, key string), least int) (merged []gap) {
+	several := make(map[string]int)
+	for i := range list {
+		_, key := by(&list[i])
+		several[key]++
+	}
+	at := make(map[string]int)
+	for _, g := range list {
+		differ, key := by(&g)
+		i, ok := at[key]
+		if !ok || several[key] < least {
+			at[key] = len(merged)
+			merged = append(merged, g)
+			continue
+		}
+		into, _ := by(&merged[i])
+		*into = append(*into, *differ...)
+	}
+	return merged
 }

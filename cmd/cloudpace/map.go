@@ -30,6 +30,7 @@ type mapFlags struct {
 	providers, only, skip []string
 	out, config           string
 	failOnPartial, json   bool
+	demo                  bool
 	maxItems              int
 	aws                   aws.Options
 }
@@ -49,10 +50,14 @@ func newMapCommand() *cobra.Command {
 What an earlier run left there is replaced once the new run has something to
 write. Every call is paced; limits come from --config and CLOUDPACE_… variables.
 
+With --demo it is a simulated organization in the same process that is read: no
+credentials are needed or looked for, and nothing is sent anywhere.
+
 Exit codes: 0 finished, perhaps with gaps, which standard error names; 1 nothing
 could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 --fail-on-partial; 130 interrupted, data and coverage kept.`,
-		Example: `  cloudpace map -p aws -o inventory
+		Example: `  cloudpace map --demo
+  cloudpace map -p aws -o inventory
   cloudpace map -p aws --profile audit --regions eu-west-1,eu-central-1 --skip tags
   cloudpace map -p aws --role-arn arn:aws:iam::111122223333:role/Audit --fail-on-partial`,
 		Args: cobra.NoArgs,
@@ -60,10 +65,16 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 			if name, ok := emptyFlag(c); ok {
 				return usage("--%s is empty: give it a value or leave it out", name)
 			}
+			if f.demo {
+				if err := demoConflict(c.Flags().Changed); err != nil {
+					return err
+				}
+			}
 			return f.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	fs := c.Flags()
+	fs.BoolVar(&f.demo, "demo", false, "read a simulated organization, which takes less than a minute and no credentials")
 	fs.StringSliceVarP(&f.providers, "provider", "p", nil, "`providers` to read: "+strings.Join(providers, ", ")+" (default: those with credentials)")
 	families := strings.Join(inventory.Families(aws.Kinds()), ", ")
 	fs.StringSliceVar(&f.only, "only", nil, "read only these `families`: "+families)
@@ -108,14 +119,18 @@ func emptyFlag(c *cobra.Command) (name string, found bool) {
 }
 
 // run maps. What can be said before anything is sent is said first.
-func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) (failure error) {
 	wanted, err := f.check()
 	if err != nil {
 		return err
 	}
-	governor, err := newGovernor(f.config, stderr)
+	settings, err := f.settings(stderr)
 	if err != nil {
 		return err
+	}
+	governor, err := cloudpace.New(settings)
+	if err != nil {
+		return usage("configuration: %w", err)
 	}
 	undo, err := inventory.Writable(f.out)
 	if err != nil {
@@ -123,44 +138,75 @@ func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	defer undo() // a directory that was made for nothing goes again
 
-	ctx, stats := cloudpace.WithStats(ctx)
-	head := inventory.Summary{Version: version(), Provider: []string{aws.Provider}, Started: time.Now().UTC()}
 	f.aws.Governor = governor
-	account, err := aws.Open(ctx, f.aws)
-	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted before anything was read")}
+	sources := []aws.Options{f.aws}
+	if f.demo {
+		d, err := startDemo(ctx)
+		if err != nil {
+			return broken(fmt.Errorf("the demo's cloud: %w", err))
+		}
+		defer func() {
+			if err := d.close(); err != nil && failure == nil {
+				failure = broken(fmt.Errorf("the demo's cloud: %w", err))
+			}
+		}()
+		d.greet(wrapped(stderr))
+		sources = d.accounts(governor)
 	}
-	if err != nil {
-		return broken(err)
+	ctx, stats := cloudpace.WithStats(ctx)
+	show := newProgress(stderr, governor, stats)
+	defer show.stop()
+	head := inventory.Summary{Version: version(), Provider: []string{aws.Provider}, Started: time.Now().UTC()}
+	var tasks []inventory.Task
+	for i, source := range sources {
+		show.say(asking(i, len(sources)))
+		account, err := aws.Open(ctx, source)
+		if ctx.Err() != nil {
+			return &exitError{exitInterrupted, errors.New("interrupted before anything was read")}
+		}
+		if err != nil {
+			return broken(err)
+		}
+		head.Accounts = append(head.Accounts, account.Account)
+		tasks = append(tasks, account.Tasks(wanted)...)
 	}
-	head.Accounts = []inventory.Account{account.Account}
+	show.begin(tasks)
+	defer context.AfterFunc(ctx, func() { show.say("interrupted: ending what is under way; again ends at once") })()
 
 	sink := inventory.NewSink(f.out)
 	recorder := timeline.Start(governor, stats)
-	show := newProgress(stderr, func() int { return governor.Summary(stats).Totals.Calls })
-	records, failure := inventory.Run(ctx, account.Tasks(wanted), inventory.Options{
+	records, broke := inventory.Run(ctx, tasks, inventory.Options{
 		Sink: sink, Governor: governor, MaxAssets: f.maxItems, Tally: &show.tally, Done: show.done,
 	})
 	show.stop()
-	doc := inventory.NewDocument(head, records, sink, failure, context.Cause(ctx))
+	doc := inventory.NewDocument(head, records, sink, broke, context.Cause(ctx))
 	doc.Throttling, doc.Timeline = governor.Summary(stats), recorder.Stop()
 	unkept, unreported := doc.Write(f.out), report.Write(f.out, doc)
-	closing(stderr, doc, f.out)
+	closing(wrapped(stderr), doc, f.out)
 	if unkept == nil {
 		fmt.Fprintf(stderr, "Coverage: %s\n", filepath.Join(f.out, inventory.RunFile))
 	}
 	if unreported == nil {
 		fmt.Fprintf(stderr, "Report: %s\n", filepath.Join(f.out, inventory.ReportFile))
 	}
-	failure = errors.Join(failure, unkept, unreported)
+	broke = errors.Join(broke, unkept, unreported)
 	if f.json {
 		e := json.NewEncoder(stdout)
 		e.SetIndent("", "  ")
 		if err := e.Encode(doc.Summary); err != nil {
-			failure = errors.Join(failure, fmt.Errorf("standard output: %w", err))
+			broke = errors.Join(broke, fmt.Errorf("standard output: %w", err))
 		}
 	}
-	return f.exit(doc, failure)
+	return f.exit(doc, broke)
+}
+
+// asking says what is found out before there is anything to read.
+func asking(i, n int) string {
+	text := "asking whose credentials these are, and which regions are enabled"
+	if n > 1 {
+		text += fmt.Sprintf(" (account %d of %d)", i+1, n)
+	}
+	return text
 }
 
 // exit turns the outcome into an exit code.
@@ -237,21 +283,20 @@ func known(what string, names, all []string) error {
 	return nil
 }
 
-// newGovernor makes the governor that the configuration describes.
-func newGovernor(file string, stderr io.Writer) (*cloudpace.Governor, error) {
-	settings, warnings, err := config.Load(file)
+// settings reads the configuration.
+func (f *mapFlags) settings(stderr io.Writer) (cloudpace.Config, error) {
+	settings, warnings, err := config.Load(f.config)
 	for _, w := range warnings {
 		fmt.Fprintf(stderr, "cloudpace: warning: %s\n", w)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("--config: %w", err)
+		return settings, usage("--config: %w", err)
 	}
 	if err != nil {
-		return nil, usage("configuration: %w", err)
+		return settings, usage("configuration: %w", err)
 	}
-	governor, err := cloudpace.New(settings)
-	if err != nil {
-		return nil, usage("configuration: %w", err)
+	if f.demo {
+		settings = demoSettings(settings, demoSpeed)
 	}
-	return governor, nil
+	return settings, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 )
@@ -47,29 +46,13 @@ func TestCompletion(t *testing.T) {
 		{[]string{"-p", ""}, "aws\n", ""},
 		{[]string{"--only", "net"}, "network\n", "\nsurplus"},
 		{[]string{"--skip", "network,"}, "network,compute\n", "network,network"},
+		{[]string{"--de"}, "--demo\t", ""},
 		{[]string{"--regions", "us-east-1,eu-w"}, "us-east-1,eu-west-1\n", "us-east-1,us-east-1"},
 	} {
 		_, out, _ := call(append([]string{"__complete", "map"}, c.args...)...)
 		if !strings.Contains(out, c.has) || c.lack != "" && strings.Contains(out, c.lack) {
 			t.Errorf("%v completes to\n%s", c.args, out)
 		}
-	}
-}
-
-func TestProgressLine(t *testing.T) {
-	var out bytes.Buffer
-	p := newProgress(&out, func() int { return 1234567 })
-	p.done(inventory.Record{Status: inventory.Failed})
-	p.done(inventory.Record{Status: inventory.Success})
-	if got, want := p.line(time.Now()), "0/0 tasks, 0 assets, 1,234,567 calls, 1 gap"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	p.stop()
-	if out.Len() > 0 {
-		t.Errorf("a short run without a terminal left %q", out.String())
-	}
-	if got := fit("a line that is too long", 10); got != "a line ..." {
-		t.Errorf("cut to %q", got)
 	}
 }
 
@@ -92,10 +75,19 @@ func TestGaps(t *testing.T) {
 	if first := gaps(records)[0]; first != "2 tasks not begun" {
 		t.Errorf("those not begun are told as %q", first)
 	}
-	for i := range 50 {
-		records = append(records, inventory.Record{Task: strings.Repeat("x", i+1), Status: inventory.Skipped})
+	for _, account := range []string{"1", "2"} {
+		for _, task := range []string{"c", "d", "e", "f"} {
+			records = append(records, inventory.Record{Account: account, Task: task, Region: "r9", Status: inventory.Failed, Reason: inventory.DeniedByPolicy, Error: "never"})
+		}
+		records = append(records, inventory.Record{Account: account, Task: "g", Region: "r8", Status: inventory.Skipped, Reason: inventory.ServiceNotInRegion})
 	}
-	if lines := gaps(records); len(lines) != gapsNamed+2 || lines[gapsNamed+1] != "and 32 more, see run.json" {
+	if lines := gaps(records); lines[len(lines)-1] != "4 tasks FAILED, denied_by_policy in r9 of 1 and 2: never" {
+		t.Errorf("many tasks that fail alike are told as %q", lines)
+	}
+	for i := range 50 {
+		records = append(records, inventory.Record{Task: strings.Repeat("x", i+1), Region: strings.Repeat("r", i+1), Status: inventory.Skipped})
+	}
+	if lines := gaps(records); len(lines) != gapsNamed+2 || lines[gapsNamed+1] != "and 33 more, see run.json" {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
 }

@@ -59,6 +59,10 @@ func TestReadmeCommands(t *testing.T) {
 			t.Errorf("the Makefile has no target %s", m[1])
 		}
 	}
+	_, try, _ := strings.Cut(readme, "\n## Try it\n")
+	if m := regexp.MustCompile(`(?m)^    (.*)$`).FindStringSubmatch(try); m == nil || m[1] != "go run ./cmd/cloudpace map --demo" {
+		t.Errorf("the first command to try is %q, not the demo", m)
+	}
 	if !strings.Contains(readme, "\n    make test\n") || !strings.Contains(text(t, "../../../.ci/run"), " make test\n") {
 		t.Error("README and .ci/run do not run the tests by the same command")
 	}

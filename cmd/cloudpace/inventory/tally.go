@@ -20,8 +20,8 @@ type Tally struct {
 
 // Running is a task under way.
 type Running struct {
-	Task, Region string
-	Since        time.Time
+	Task, Account, Region string
+	Since                 time.Time
 }
 
 // Progress is a moment of a run.
@@ -39,7 +39,7 @@ func (t *Tally) Progress() Progress {
 		p.Running = append(p.Running, r)
 	}
 	slices.SortFunc(p.Running, func(a, b Running) int {
-		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Region, b.Region))
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Region, b.Region))
 	})
 	return p
 }
@@ -50,7 +50,7 @@ func (t *Tally) begin(i int, task Task) {
 	if t.running == nil {
 		t.running = make(map[int]Running)
 	}
-	t.running[i] = Running{task.Name, task.Region, time.Now()}
+	t.running[i] = Running{task.Name, task.Account, task.Region, time.Now()}
 }
 
 func (t *Tally) end(i int) {

@@ -3,18 +3,23 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 )
 
 // How many a sentence can carry.
 const (
-	accountsNamed = 4
-	messagesShown = 10
+	accountsNamed = 5
+	scopesNamed   = 3
 	errorShown    = 300 // characters
 )
 
@@ -25,18 +30,42 @@ func Stopped(s inventory.Summary) string {
 
 // Found says what a run found, and where it is: dir is put before the file's name.
 func Found(s inventory.Summary, dir string) string {
-	where := []string{Count(len(s.Accounts), "account")}
-	if len(s.Accounts) <= accountsNamed {
-		where = nil
-		for _, a := range s.Accounts {
-			where = append(where, fmt.Sprintf("%s account %s%s", a.Provider, a.ID, regions(a.Regions)))
-		}
-	}
-	text := fmt.Sprintf("Found %s of %s in %s", Count(s.Assets, "asset"), Count(len(s.ByType), "type"), strings.Join(where, ", "))
+	text := fmt.Sprintf("Found %s of %s in %s", Count(s.Assets, "asset"), Count(len(s.ByType), "type"), where(s.Accounts))
 	if s.AssetsFile == "" {
 		return text + "; nothing was written, and older assets are left as they were."
 	}
 	return text + ", in " + filepath.Join(dir, s.AssetsFile) + "."
+}
+
+// where names the accounts: each with its regions, or all at once where these are
+// alike, or there are too many.
+func where(accounts []inventory.Account) string {
+	var each, ids []string
+	alike := len(accounts) > 1
+	for _, a := range accounts {
+		each = append(each, fmt.Sprintf("%s account %s%s", a.Provider, a.ID, regions(a.Regions)))
+		ids = append(ids, a.ID)
+		alike = alike && a.Provider == accounts[0].Provider && regions(a.Regions) == regions(accounts[0].Regions)
+	}
+	switch {
+	case alike:
+		return fmt.Sprintf("%s accounts %s%s", accounts[0].Provider, And(ids, accountsNamed), strings.Replace(regions(accounts[0].Regions), ")", " each)", 1))
+	case len(accounts) > accountsNamed:
+		return Count(len(accounts), "account")
+	}
+	return strings.Join(each, ", ")
+}
+
+// And joins names as a sentence does; of too many it gives the first, and how many
+// more there are.
+func And(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		names = append(slices.Clone(names[:most]), Number(more)+" more")
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 // regions says how many of the enabled regions were asked.
@@ -56,7 +85,11 @@ func Paced(doc inventory.Document) string {
 	t := doc.Throttling.Totals
 	pace := fmt.Sprintf("%s in %.1f s", Count(t.Calls, "call"), doc.Summary.Seconds)
 	if t.Waits > 0 {
-		pace += fmt.Sprintf(", of which %s waited for their turn", Count(t.Waits, "call"))
+		longest := 0.0
+		for _, s := range doc.Throttling.Scopes {
+			longest = max(longest, s.LongestWaitSeconds)
+		}
+		pace += fmt.Sprintf(", of which %s waited for their turn, %s at most", Number(t.Waits), Duration(Seconds(longest)))
 	}
 	if t.Throttled == 0 && t.Rejected == 0 {
 		return "Throttled: never; " + pace + "."
@@ -70,11 +103,26 @@ func Slowed(doc inventory.Document) string {
 	if t.Throttled == 0 && t.Rejected == 0 {
 		return Paced(doc)
 	}
-	messages := doc.Throttling.Messages
-	if more := len(messages) - messagesShown; more > 0 {
-		messages = append(slices.Clone(messages[:messagesShown]), fmt.Sprintf("and %s more, see %s", Number(more), inventory.RunFile))
+	return Paced(doc) + " " + strings.Join(worst(doc.Throttling), "; ") + "."
+}
+
+// worst gives the messages of the scopes that were waited for longest, as many as
+// are read; run.json has all.
+func worst(t cloudpace.Summary) []string {
+	waited := make(map[string]float64)
+	for _, s := range t.Scopes {
+		waited[s.Scope] = s.WaitSeconds
 	}
-	return Paced(doc) + " " + strings.Join(messages, "; ")
+	of := func(message string) float64 {
+		scope, _, _ := strings.Cut(message, ": ")
+		return waited[scope]
+	}
+	list := slices.Clone(t.Messages)
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(of(b), of(a)) })
+	if more := len(list) - scopesNamed; more > 0 {
+		list = append(list[:scopesNamed], fmt.Sprintf("and %s more in %s", Count(more, "scope"), inventory.RunFile))
+	}
+	return list
 }
 
 // Missing says in how many tasks something is missing, and why.
@@ -90,11 +138,14 @@ func Missing(records []inventory.Record) string {
 	if total == 0 {
 		return fmt.Sprintf("Missing: nothing; %s of %s complete.", Number(len(records)), Count(len(records), "task"))
 	}
+	reasons := slices.Collect(maps.Keys(byReason))
+	slices.SortFunc(reasons, func(a, b inventory.Reason) int {
+		return cmp.Or(byReason[b]-byReason[a], cmp.Compare(a, b))
+	})
 	var list []string
-	for why, n := range byReason {
-		list = append(list, fmt.Sprintf("%s %s", why, Number(n)))
+	for _, why := range reasons {
+		list = append(list, fmt.Sprintf("%s %s", why, Number(byReason[why])))
 	}
-	slices.Sort(list)
 	return fmt.Sprintf("Missing: something in %s of %s (%s).", Number(total), Count(len(records), "task"), strings.Join(list, ", "))
 }
 
@@ -119,9 +170,25 @@ func Number(n int) string {
 	return b.String()
 }
 
+// Seconds makes a duration of a number of seconds.
+func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Duration words a time that somebody waits: tenths of a second as long as they
+// matter.
+func Duration(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+// sdkWords are what the SDK's errors have before the provider's own words: run.json
+// has it.
+var sdkWords = regexp.MustCompile(`, https response error StatusCode: (\d+), RequestID: [^,]*,( HostID: [^,]*,)? `)
+
 // Short puts an error on one line of bearable length; run.json has it whole.
 func Short(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = sdkWords.ReplaceAllString(strings.Join(strings.Fields(text), " "), ", HTTP $1, ")
 	if runes := []rune(text); len(runes) > errorShown {
 		return string(runes[:errorShown]) + "..."
 	}

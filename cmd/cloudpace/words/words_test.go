@@ -26,14 +26,23 @@ func TestBearable(t *testing.T) {
 		s.Accounts = append(s.Accounts, inventory.Account{Provider: "aws", ID: fmt.Sprint(111122220000 + i)})
 		doc.Throttling.Messages = append(doc.Throttling.Messages, fmt.Sprintf("aws/%d/us-east-1/ec2: throttled 1x", i))
 	}
+	if got, want := Found(s, ""), "Found 3 assets of 1 type in aws accounts 111122220000, 111122220001, 111122220002, 111122220003, 111122220004 and 295 more, in assets.jsonl."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Slowed(doc); !strings.HasSuffix(got, "; and 297 scopes more in run.json.") || !strings.HasPrefix(got, "Throttled: 300 times; 5,000 calls in 0.0 s.") {
+		t.Errorf("%q", got)
+	}
+	for i := range s.Accounts { // each read in another number of regions
+		s.Accounts[i].Regions = &inventory.Regions{Enabled: 1000, NotRequested: make([]string, i), Verified: true}
+	}
 	if got, want := Found(s, ""), "Found 3 assets of 1 type in 300 accounts, in assets.jsonl."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := Slowed(doc); !strings.HasSuffix(got, "; and 290 more, see run.json") || !strings.HasPrefix(got, "Throttled: 300 times; 5,000 calls in 0.0 s.") {
-		t.Errorf("%q", got)
+	for i := range s.Accounts {
+		s.Accounts[i].Regions = nil
 	}
 	s.Accounts = s.Accounts[:2]
-	if got := Found(s, ""); !strings.Contains(got, "aws account 111122220000, aws account 111122220001") {
+	if got := Found(s, ""); !strings.Contains(got, "aws accounts 111122220000 and 111122220001, in") {
 		t.Errorf("%q", got)
 	}
 }

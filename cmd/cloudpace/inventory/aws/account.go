@@ -31,12 +31,19 @@ type Options struct {
 	Regions    []string
 	Endpoint   string // URL that all services are asked at, for emulators and proxies
 	Governor   *cloudpace.Governor
+	// Config, when set, is used as it is: with its credentials, region, endpoint and
+	// HTTP client, and nothing is looked for in the environment and its files. It
+	// excludes Profile and Endpoint.
+	Config *aws.Config
 }
 
 // Check finds what is wrong with the options without asking anybody.
 func (o Options) Check() error {
 	if o.ExternalID != "" && o.RoleARN == "" {
 		return errors.New("an external id goes with a role to assume, and there is none")
+	}
+	if o.Config != nil && (o.Profile != "" || o.Endpoint != "") {
+		return errors.New("a profile or an endpoint goes with a configuration that is looked for, not with one that is given")
 	}
 	if o.Endpoint != "" {
 		u, err := url.Parse(o.Endpoint)

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/fakeaws"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
@@ -132,6 +134,37 @@ func TestConfiguredEndpoint(t *testing.T) {
 	}
 	if asked := s.Asked("s3.GetBucketTagging"); len(asked) != 1 || asked[0].Path != "/bucket" {
 		t.Errorf("asked %+v, want /bucket", asked)
+	}
+}
+
+// TestGivenConfig: a configuration that is given is the only one that counts, and
+// stays as it was.
+func TestGivenConfig(t *testing.T) {
+	s := fakeaws.New(t)
+	for name, value := range map[string]string{
+		"AWS_PROFILE": "none", "AWS_ACCESS_KEY_ID": "theirs", "AWS_REGION": "eu-north-1", "AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_EC2": "http://127.0.0.1:1",
+	} {
+		t.Setenv(name, value)
+	}
+	given := aws.Config{
+		Region: "us-east-1", BaseEndpoint: aws.String(s.URL), Credentials: credentials.NewStaticCredentialsProvider("AKIAGIVEN", "secret", ""),
+	}
+	a, err := Open(t.Context(), Options{Config: &given, Governor: governor(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.ID != fakeaws.Account || a.cfg.Region != "us-east-1" || len(given.APIOptions) != 0 {
+		t.Errorf("account %s, asked in %s; the configuration that was given has %d options now", a.ID, a.cfg.Region, len(given.APIOptions))
+	}
+	for _, bad := range []aws.Config{{Region: "us-east-1"}, {Credentials: given.Credentials}} {
+		if _, err := Open(t.Context(), Options{Config: &bad, Governor: governor(t)}); err == nil {
+			t.Errorf("opened %+v", bad)
+		}
+	}
+	for _, o := range []Options{{Config: &given, Profile: "x"}, {Config: &given, Endpoint: s.URL}} {
+		if o.Check() == nil {
+			t.Errorf("%+v is taken for good", o)
+		}
 	}
 }
 

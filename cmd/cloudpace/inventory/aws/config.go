@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,6 +32,13 @@ const (
 // load makes the configuration that everything starts from, with credentials
 // that are known to be there.
 func load(ctx context.Context, o Options) (aws.Config, error) {
+	if o.Config != nil {
+		cfg := o.Config.Copy()
+		if cfg.Credentials == nil || cfg.Region == "" {
+			return aws.Config{}, errors.New("aws: a configuration that is given has to have credentials and a region")
+		}
+		return finish(cfg), nil
+	}
 	client := awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connectTimeout }).
 		WithTransportOptions(func(t *http.Transport) {
@@ -64,10 +72,7 @@ func load(ctx context.Context, o Options) (aws.Config, error) {
 		cfg.BaseEndpoint = aws.String(o.Endpoint)
 		cfg.ConfigSources = append([]any{flagOnly{}}, cfg.ConfigSources...)
 	}
-	cfg.APIOptions = append(cfg.APIOptions, insist)
-	if cfg.AppID == "" {
-		cfg.AppID = "cloudpace" // in the user agent, so that its calls can be told in CloudTrail
-	}
+	cfg = finish(cfg)
 	cfg.Region = startRegion(cfg.Region, o)
 	if cfg.Credentials == nil {
 		return aws.Config{}, &NoCredentialsError{Profile: o.Profile}
@@ -84,6 +89,15 @@ func load(ctx context.Context, o Options) (aws.Config, error) {
 		return aws.Config{}, &CredentialsError{Profile: o.Profile, Sources: source.ProviderSources(), Err: err}
 	}
 	return cfg, nil
+}
+
+// finish adds what every configuration gets, wherever it is from.
+func finish(cfg aws.Config) aws.Config {
+	cfg.APIOptions = append(slices.Clip(cfg.APIOptions), insist)
+	if cfg.AppID == "" {
+		cfg.AppID = "cloudpace" // in the user agent, so that its calls can be told in CloudTrail
+	}
+	return cfg
 }
 
 // flagOnly is a source of configuration, before the environment and the files,
