@@ -39,6 +39,9 @@ type gap struct {
 	records int
 }
 
+// ManyTasks tells whether the tasks are too many to be shown at once.
+func (g gap) ManyTasks() bool { return len(g.Tasks) > tasksShown }
+
 type place struct {
 	Account string
 	Regions []string
@@ -47,6 +50,7 @@ type place struct {
 const (
 	gapsShown    = 12
 	errorsShown  = 2
+	tasksShown   = 8
 	placesShown  = 3
 	regionsShown = 6
 )
