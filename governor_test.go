@@ -147,6 +147,9 @@ func TestS8_2_RunsSideBySide(t *testing.T) {
 		if got := g.Summary(c.stats).Totals.Calls; got != c.want {
 			t.Errorf("%s: %d calls, want %d", name, got, c.want)
 		}
+		if c.stats != nil && c.stats.Totals() != g.Summary(c.stats).Totals {
+			t.Errorf("%s: %+v", name, c.stats.Totals())
+		}
 	}
 }
 

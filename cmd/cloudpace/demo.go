@@ -97,8 +97,8 @@ type demo struct {
 }
 
 // startDemo lets it answer until it is closed.
-func startDemo(ctx context.Context) (*demo, error) {
-	d := &demo{profile: demoProfile(demoSpeed), ended: make(chan error, 1)}
+func startDemo(ctx context.Context, p sim.Profile) (*demo, error) {
+	d := &demo{profile: p, ended: make(chan error, 1)}
 	var err error
 	if d.server, err = sim.New(simaws.New(), d.profile); err != nil {
 		return nil, err

@@ -138,10 +138,11 @@ func (f *mapFlags) run(ctx context.Context, stdout, stderr io.Writer) (failure e
 	}
 	defer undo() // a directory that was made for nothing goes again
 
+	boundMemory()
 	f.aws.Governor = governor
 	sources := []aws.Options{f.aws}
 	if f.demo {
-		d, err := startDemo(ctx)
+		d, err := startDemo(ctx, demoProfile(demoSpeed))
 		if err != nil {
 			return broken(fmt.Errorf("the demo's cloud: %w", err))
 		}

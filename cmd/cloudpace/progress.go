@@ -41,7 +41,10 @@ type progress struct {
 	accounts []accountProgress
 	gaps     int
 
-	shown   []shownWait // used by the loop alone
+	shown   []shownWait   // used by the loop alone
+	waiting []quotaWait   // when the governor was last read
+	read    time.Time     // … when that was
+	cost    time.Duration // … and what it cost
 	poke    chan struct{}
 	end     chan struct{}
 	ended   chan struct{}
@@ -177,6 +180,9 @@ func (p *progress) stop() {
 	<-p.ended
 }
 
+// sparing bounds the share of the time that is spent on reading the governor.
+const sparing = 20
+
 // look takes a moment of the run.
 func (p *progress) look(now time.Time) moment {
 	p.mu.Lock()
@@ -189,9 +195,14 @@ func (p *progress) look(now time.Time) moment {
 			m.tasks.Total += a.total
 		}
 	}
-	totals := p.governor.Summary(p.stats).Totals
+	totals := p.stats.Totals()
 	m.calls, m.throttled = totals.Calls, totals.Throttled
-	p.shown = choose(p.shown, waits(p.governor.Snapshot()), now)
+	if now.Sub(p.read) >= sparing*p.cost { // a governor of many scopes is not read every time
+		before := time.Now()
+		p.waiting, p.read = waits(p.governor.Snapshot()), now
+		p.cost = time.Since(before)
+	}
+	p.shown = choose(p.shown, p.waiting, now)
 	for _, s := range p.shown {
 		m.waiting = append(m.waiting, s.quotaWait)
 	}

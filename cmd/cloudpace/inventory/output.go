@@ -214,7 +214,7 @@ func (o *Output) finish(err error) Record {
 		r.Seconds = r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds()
 	}
 	if o.governor != nil && o.stats != nil {
-		r.Calls = o.governor.Summary(o.stats).Totals.Calls
+		r.Calls = o.stats.Totals().Calls
 	}
 	gaps := r.Errors > 0
 	switch {

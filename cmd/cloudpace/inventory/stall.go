@@ -54,7 +54,7 @@ func (o *Output) alive() { o.sign.Store(time.Now().UnixNano()) }
 // throttled tells whether the provider has asked the task for less.
 func (o *Output) throttled() bool {
 	o.mu.Lock()
-	g, stats := o.governor, o.stats
+	stats := o.stats
 	o.mu.Unlock()
-	return g != nil && stats != nil && g.Summary(stats).Totals.Throttled > 0
+	return stats != nil && stats.Totals().Throttled > 0
 }
