@@ -31,13 +31,18 @@ type Output struct {
 	// written afterwards.
 	lost, lostIncomplete atomic.Int64
 
-	seen map[uint64]struct{} // hashes of the assets that were emitted
+	repeated int                 // in a row, of what had been emitted before
+	seen     map[uint64]struct{} // hashes of the assets that were emitted
 
 	limit   int64        // of assets; 0 is none
 	taken   atomic.Int64 // items that count against it
 	stalled atomic.Pointer[StalledError]
 	sign    atomic.Int64 // when something last came of the task, in Unix nanoseconds
 }
+
+// mostRepeated is how many assets in a row may have been listed before. A page that
+// is given a second time has a thousand at most.
+const mostRepeated = 10_000
 
 // errClosed ends tasks that outlive their run.
 var errClosed = errors.New("the run is over")
@@ -66,10 +71,13 @@ func (o *Output) Emit(a Asset) error {
 		return errClosed
 	}
 	if o.again(a) {
-		o.alive()
 		o.record.Duplicates++
+		if o.repeated++; o.repeated == mostRepeated {
+			return &RepeatedAssetsError{Assets: o.repeated}
+		}
 		return nil
 	}
+	o.repeated = 0
 	incomplete := 0
 	if len(a.Missing) > 0 {
 		incomplete = 1
@@ -155,8 +163,14 @@ type outputKey struct{}
 // Answered notes the id that the provider gave its last answer to a task whose
 // context this is, for whoever has to ask the provider about it.
 func Answered(ctx context.Context, requestID string) {
-	if o, ok := ctx.Value(outputKey{}).(*Output); ok && requestID != "" {
-		o.count(func(r *Record) { r.RequestID = requestID })
+	o, ok := ctx.Value(outputKey{}).(*Output)
+	if !ok || requestID == "" {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closed { // an answer alone, a refusal for one, is no sign of life
+		o.record.RequestID = requestID
 	}
 }
 

@@ -26,10 +26,21 @@ type EmptyPagesError struct{ Pages int }
 
 // Error tells how many.
 func (e *EmptyPagesError) Error() string {
-	return fmt.Sprintf("%d pages in a row had nothing on them but a token, so the listing has no end that could be reached", e.Pages)
+	return fmt.Sprintf("%d pages, of which the last had little but a token on them: the listing has no end that could be reached", e.Pages)
 }
 
 func (*EmptyPagesError) reason() Reason { return Truncated }
+
+// RepeatedAssetsError says that a listing gave the same again and again, under page
+// tokens that were new each time.
+type RepeatedAssetsError struct{ Assets int }
+
+// Error tells how many.
+func (e *RepeatedAssetsError) Error() string {
+	return fmt.Sprintf("%d assets in a row had been listed before, so the listing goes round in circles", e.Assets)
+}
+
+func (*RepeatedAssetsError) reason() Reason { return Truncated }
 
 // StoppedError says that a task did not come to its end because the run did.
 type StoppedError struct{ Cause error }

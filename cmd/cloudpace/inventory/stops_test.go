@@ -181,3 +181,25 @@ func TestEmptyPages(t *testing.T) {
 		}
 	}
 }
+
+// A listing that gives the same page under tokens that are always new is ended.
+func TestRepeatedAssets(t *testing.T) {
+	ids := make([]string, 500)
+	for i := range ids {
+		ids[i] = fmt.Sprint(i)
+	}
+	n := 0
+	page := func(context.Context, string) ([]string, string, error) {
+		n++
+		return ids, fmt.Sprint(n), nil
+	}
+	records, err := Run(t.Context(), []Task{task("t", func(ctx context.Context, out *Output) error {
+		return Walk(ctx, out, page, plain)
+	})}, Options{Sink: onDisk(new(disk))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := records[0]; r.Status != Partial || r.Reason != Truncated || r.Assets != len(ids) || r.Duplicates != mostRepeated || n != 21 {
+		t.Errorf("%+v after %d pages", r, n)
+	}
+}

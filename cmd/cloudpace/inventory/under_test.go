@@ -93,10 +93,11 @@ func TestWalkUnderStops(t *testing.T) {
 			var n atomic.Int64
 			records, err := Run(ctx, []Task{{Read: func(ctx context.Context, out *Output) error {
 				return WalkUnder(ctx, out, endless, func(string) Sub[string] { return Sub[string]{"things", endless} }, func(id string) Asset {
-					if n.Add(1) == c.stop {
+					i := n.Add(1)
+					if i == c.stop {
 						cancel()
 					}
-					return Asset{ID: strings.Repeat(id, 1000)}
+					return Asset{ID: fmt.Sprint(i, strings.Repeat(id, 1000))}
 				})
 			}}}, Options{Sink: onDisk(c.disk)})
 			if !errors.Is(err, c.disk.full) {

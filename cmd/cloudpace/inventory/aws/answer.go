@@ -56,10 +56,8 @@ func (bodyHook) HandleDeserialize(ctx context.Context, in middleware.Deserialize
 		return out, metadata, err
 	}
 	inventory.Answered(ctx, cmp.Or(resp.Header.Get("X-Amzn-Requestid"), resp.Header.Get("X-Amz-Request-Id")))
-	if resp.StatusCode != http.StatusOK {
-		return out, metadata, nil
-	}
-	if request, ok := in.Request.(*smithyhttp.Request); ok && request.Method == http.MethodHead {
+	request, ok := in.Request.(*smithyhttp.Request)
+	if resp.StatusCode/100 != 2 || !ok || request.Method == http.MethodHead {
 		return out, metadata, nil
 	}
 	head, err := io.ReadAll(io.LimitReader(resp.Body, headSize))
@@ -68,11 +66,42 @@ func (bodyHook) HandleDeserialize(ctx context.Context, in middleware.Deserialize
 	}
 	// What reading met, the SDK meets as well.
 	resp.Body = &begun{ReadCloser: resp.Body, rest: head, err: err}
-	metadata.Set(headKey{}, head) // others put bodies of their own around this one
+	// Others put bodies of their own around this one.
+	metadata.Set(headKey{}, beginning{head, formOf(request, awsmiddleware.GetServiceID(ctx))})
 	return out, metadata, nil
 }
 
 type headKey struct{}
+
+// beginning is that of an answer, and what it has to be.
+type beginning struct {
+	head []byte
+	form form
+}
+
+type form int
+
+const (
+	xmlForm form = iota
+	jsonForm
+	cborForm
+)
+
+// formOf tells by the request in which form the answer comes. What the answer says
+// of itself proves nothing.
+func formOf(r *smithyhttp.Request, serviceID string) form {
+	switch media := r.Header.Get("Content-Type"); {
+	case strings.HasPrefix(media, "application/x-www-form-urlencoded"):
+		return xmlForm
+	case strings.HasPrefix(media, "application/cbor"):
+		return cborForm
+	}
+	switch serviceID {
+	case "S3", "S3 Control", "Route 53", "CloudFront":
+		return xmlForm
+	}
+	return jsonForm
+}
 
 // headSize is enough of an answer to see what kind of thing it is.
 const headSize = 512
@@ -107,11 +136,11 @@ func (resultHook) HandleDeserialize(ctx context.Context, in middleware.Deseriali
 	middleware.DeserializeOutput, middleware.Metadata, error,
 ) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
-	head, ok := metadata.Get(headKey{}).([]byte)
+	b, ok := metadata.Get(headKey{}).(beginning)
 	if err != nil || !ok {
 		return out, metadata, err
 	}
-	if names, blank := members(out.Result); blank && !promised(head, awsmiddleware.GetOperationName(ctx), names) {
+	if names, blank := members(out.Result); blank && !promised(b, awsmiddleware.GetOperationName(ctx), names) {
 		return out, metadata, &smithy.DeserializationError{Err: errOther}
 	}
 	return out, metadata, nil
@@ -157,19 +186,23 @@ func hollow(v reflect.Value) bool {
 // promised tells whether the beginning of an answer, in which the SDK has found
 // nothing, is one of the operation's all the same: one that says that nothing
 // exists by leaving things out.
-func promised(head []byte, operation string, names []string) bool {
+func promised(b beginning, operation string, names []string) bool {
 	known := func(name string) bool {
 		for _, n := range names {
-			if strings.EqualFold(name, n) {
+			// API Gateway writes its Items as "item".
+			if strings.EqualFold(name, n) || strings.EqualFold(name+"s", n) {
 				return true
 			}
 		}
 		return false
 	}
-	switch head = bytes.TrimSpace(head); {
+	head := bytes.TrimSpace(bytes.TrimPrefix(b.head, []byte("\xef\xbb\xbf")))
+	switch {
+	case b.form == cborForm:
+		return true // its maps say of themselves what they are
 	case len(head) == 0:
 		return false
-	case head[0] == '{':
+	case b.form == jsonForm && head[0] == '{':
 		d := json.NewDecoder(bytes.NewReader(head))
 		_, _ = d.Token() // the brace
 		for n := 0; ; n++ {
@@ -185,7 +218,7 @@ func promised(head []byte, operation string, names []string) bool {
 				return false
 			}
 		}
-	case head[0] == '<':
+	case b.form == xmlForm && head[0] == '<':
 		d := xml.NewDecoder(bytes.NewReader(head))
 		for {
 			t, err := d.Token()
@@ -198,5 +231,5 @@ func promised(head []byte, operation string, names []string) bool {
 			}
 		}
 	}
-	return head[0] >= 0x80 // CBOR, whose maps say of themselves what they are
+	return false
 }

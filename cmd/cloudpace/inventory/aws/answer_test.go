@@ -13,17 +13,23 @@ import (
 // with nothing in it, whatever the SDK makes of it. Every task is asked.
 func TestS15_2NoAnswerIsNotEmpty(t *testing.T) {
 	for name, body := range map[string]string{
-		"no body":        "",
-		"another's JSON": `{"ok":true,"data":{"Functions":[]}}`,
-		"another's XML":  `<status><code>0</code></status>`,
-		"a log-in page":  "<!DOCTYPE html><html><head><title>Log in</title></head><body><form></form></body></html>",
+		"no body":                  "",
+		"another's JSON":           `{"ok":true,"data":{"Functions":[]}}`,
+		"another's XML":            `<status><code>0</code></status>`,
+		"a mark and another's XML": "\ufeff<status><code>0</code></status>",
+		"a word":                   "\u2713 ok",
+		"a log-in page":            "<!DOCTYPE html><html><head><title>Log in</title></head><body><form></form></body></html>",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fakeaws.New(t)
 			mapped(t, s, "")
 			for _, r := range s.Asked("") {
 				if r.Op != "sts.GetCallerIdentity" && r.Op != "ec2.DescribeRegions" {
-					s.On(r.Op, fakeaws.Text(http.StatusOK, body))
+					status := http.StatusOK
+					if name == "no content" {
+						status = http.StatusNoContent
+					}
+					s.On(r.Op, fakeaws.Text(status, body))
 				}
 			}
 			records, assets := mapped(t, s, "")
@@ -55,10 +61,21 @@ func TestPromised(t *testing.T) {
 		`<Anything><Buckets/></Anything>`:      true,
 		`<html><body>Buckets</body></html>`:    false,
 		`Buckets`:                              false,
-		"\xa0":                                 true,
+		"\xef\xbb\xbf<ListResult/>":            true,
+		"\xef\xbb\xbf<status/>":                false,
+		"\xe2\x9c\x93 ok":                      false,
 		"\n":                                   false,
 	} {
-		if got := promised([]byte(head), "List", names); got != want {
+		b := beginning{[]byte(head), xmlForm}
+		if strings.HasPrefix(strings.TrimSpace(head), "{") {
+			b.form = jsonForm
+		}
+		other := b
+		other.form = xmlForm + jsonForm - b.form
+		if promised(other, "List", names) {
+			t.Errorf("%.60q passes for the other form", head)
+		}
+		if got := promised(b, "List", names); got != want {
 			t.Errorf("%.60q: %v, want %v", head, got, want)
 		}
 	}

@@ -118,10 +118,17 @@ func (flagOnly) GetIgnoreConfiguredEndpoints(context.Context) (value, found bool
 func startRegion(configured string, o Options) string {
 	here, known := partitionOf(configured)
 	if len(o.Regions) > 0 && o.Regions[0] != AllRegions {
-		if there, _ := partitionOf(o.Regions[0]); known && here.id == there.id {
+		there, _ := partitionOf(o.Regions[0])
+		if known && here.id == there.id {
 			return configured
 		}
-		return o.Regions[0]
+		// One that may not be enabled knows nobody's credentials.
+		for _, region := range o.Regions {
+			if slices.Contains(there.regions, region) {
+				return region
+			}
+		}
+		return cmp.Or(there.home, o.Regions[0])
 	}
 	there := partitions[0]
 	if role, err := awsarn.Parse(o.RoleARN); err == nil {

@@ -146,6 +146,8 @@ func TestStartRegion(t *testing.T) {
 		{"xx-new-1", "", nil, "xx-new-1"},
 		{"eu-west-1", "", []string{"us-west-2"}, "eu-west-1"},
 		{"eu-west-1", "", []string{"cn-northwest-1"}, "cn-northwest-1"},
+		{"", "", []string{"eu-south-1", "us-west-2"}, "us-west-2"}, // the first may not be enabled
+		{"", "", []string{"eu-south-1"}, "us-east-1"},
 		{"", china, nil, "cn-north-1"},
 		{"eu-west-1", china, []string{"all"}, "cn-north-1"},
 		{"cn-northwest-1", china, nil, "cn-northwest-1"},

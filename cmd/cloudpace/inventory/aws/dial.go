@@ -13,24 +13,32 @@ import (
 )
 
 const (
-	// Three hosts of a region, or three tries of one host, that take no connection
-	// are enough to let the region be for a while: each further one would cost the
+	// Three hosts of a region, or three tries of one host, that take no connection are
+	// enough to let it be for a while: each further one would cost the
 	// connect timeout, times services, times attempts (F09).
 	deadAfter = 3
 	deadFor   = 60 * time.Second
 )
 
-// dialer connects, and spares hosts that take no connection. The hosts of a region
-// share what is known: a network that cannot reach one of them reaches none.
+// dialer connects, and spares hosts that take no connection: each by itself, and all
+// of a region when several of its hosts are so, for then it is the network and not
+// the host.
 type dialer struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	mu    sync.Mutex
-	known map[string]*breaker.Breaker
+	mu      sync.Mutex
+	hosts   map[string]*breaker.Breaker
+	regions map[string]*deadRegion
+}
+
+// deadRegion is what is known of a region's hosts.
+type deadRegion struct {
+	breaker *breaker.Breaker
+	dead    map[string]bool // hosts that took no connection since one of them did
 }
 
 func newDialer(dial func(context.Context, string, string) (net.Conn, error)) *dialer {
-	return &dialer{dial: dial, known: make(map[string]*breaker.Breaker)}
+	return &dialer{dial: dial, hosts: make(map[string]*breaker.Breaker), regions: make(map[string]*deadRegion)}
 }
 
 // DialContext is for http.Transport.
@@ -39,10 +47,15 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if err != nil {
 		host = address
 	}
-	place := placeOf(host)
-	b := d.of(place)
-	ticket, ok, wait, cause := b.Enter(time.Now(), breaker.Ticket{})
+	own, region, place := d.of(host)
+	now := time.Now()
+	ticket, ok, wait, cause := own.Enter(now, breaker.Ticket{})
 	if !ok {
+		return nil, &deadError{place: host, wait: wait, err: cause}
+	}
+	shared, ok, wait, cause := region.breaker.Enter(now, breaker.Ticket{})
+	if !ok {
+		own.Report(now, ticket, breaker.Neutral, nil)
 		return nil, &deadError{place: place, wait: wait, err: cause}
 	}
 	conn, err := d.dial(ctx, network, address)
@@ -54,19 +67,41 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	case ctx.Err() != nil, errors.As(err, &dns) && dns.IsNotFound:
 		outcome = breaker.Neutral // the caller left; a name that is not there answers at once
 	}
-	b.Report(time.Now(), ticket, outcome, err)
+	own.Report(time.Now(), ticket, outcome, err)
+	region.breaker.Report(time.Now(), shared, d.heard(region, host, outcome), err)
 	return conn, err
 }
 
-func (d *dialer) of(place string) *breaker.Breaker {
+// heard says what an outcome means for the region: a host that fails again says
+// nothing new about it.
+func (d *dialer) heard(r *deadRegion, host string, outcome breaker.Outcome) breaker.Outcome {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	b := d.known[place]
-	if b == nil {
-		b = breaker.New(deadAfter, deadFor)
-		d.known[place] = b
+	switch {
+	case outcome == breaker.Success || len(r.dead) >= deadAfter:
+		clear(r.dead) // also when it has been let be, so that a try after that counts
+	case outcome == breaker.Failure && r.dead[host]:
+		return breaker.Neutral
 	}
-	return b
+	if outcome == breaker.Failure {
+		r.dead[host] = true
+	}
+	return outcome
+}
+
+func (d *dialer) of(host string) (own *breaker.Breaker, region *deadRegion, place string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if own = d.hosts[host]; own == nil {
+		own = breaker.New(deadAfter, deadFor)
+		d.hosts[host] = own
+	}
+	place = placeOf(host)
+	if region = d.regions[place]; region == nil {
+		region = &deadRegion{breaker: breaker.New(deadAfter, deadFor), dead: make(map[string]bool)}
+		d.regions[place] = region
+	}
+	return own, region, place
 }
 
 var regionLabel = regexp.MustCompile(`\.([a-z]{2,4}(?:-[a-z]+)+-[0-9]+)\.`)

@@ -73,6 +73,31 @@ func TestF09DeadRegion(t *testing.T) {
 	})
 }
 
+// One dead host is spared by itself: its region's others are not.
+func TestF09DeadHost(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	tried := 0
+	d := newDialer(func(_ context.Context, _, address string) (net.Conn, error) {
+		if host, _, _ := net.SplitHostPort(address); host == "eks.us-east-1.amazonaws.com" {
+			tried++
+			return nil, refused
+		}
+		a, b := net.Pipe()
+		_ = b.Close()
+		return a, nil
+	})
+	for range 20 {
+		if _, err := d.DialContext(t.Context(), "tcp", "eks.us-east-1.amazonaws.com:443"); err == nil {
+			t.Error("connected")
+		}
+	}
+	c, err := d.DialContext(t.Context(), "tcp", "ec2.us-east-1.amazonaws.com:443")
+	if err != nil || tried != deadAfter {
+		t.Fatalf("%v after %d tries", err, tried)
+	}
+	_ = c.Close()
+}
+
 func TestPlaceOf(t *testing.T) {
 	for host, want := range map[string]string{
 		"ec2.us-east-1.amazonaws.com":          "us-east-1",

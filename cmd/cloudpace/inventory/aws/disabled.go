@@ -28,9 +28,9 @@ func (a *Account) blameRegion(ctx context.Context, region string, err error) err
 		!hasCode(err, "AuthFailure", "InvalidClientTokenId", "UnrecognizedClientException") {
 		return err
 	}
-	if !a.accepted.ask(func() bool {
+	if !a.accepted.ask(func() (good, known bool) {
 		_, refused := sts.NewFromConfig(a.cfg).GetCallerIdentity(ctx, nil)
-		return refused == nil
+		return refused == nil, refused == nil || inventory.ReasonOf(Provider, refused) == inventory.CredentialsExpired
 	}) {
 		return err
 	}
@@ -45,11 +45,16 @@ type accepted struct {
 	good bool
 }
 
-func (a *accepted) ask(ask func() bool) bool {
+// What nobody answers is asked again.
+func (a *accepted) ask(ask func() (good, known bool)) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if now := time.Now(); a.at.IsZero() || now.Sub(a.at) > time.Minute {
-		a.good, a.at = ask(), now
+		good, known := ask()
+		if !known {
+			return good
+		}
+		a.good, a.at = good, now
 	}
 	return a.good
 }

@@ -91,6 +91,9 @@ func bind[T any](s *site, details []detail[T]) []inventory.Detail[T] {
 	return bound
 }
 
+// mostDetailPages is far more than any one thing has.
+const mostDetailPages = 1000
+
 // rest reads the pages of a detail that has several.
 func rest[O, T any](ctx context.Context, s *site, ask func(context.Context, *site, *string) (*O, error), take func(*O) ([]T, *string)) ([]T, error) {
 	page, seen := pages(s, ask, take), map[string]bool{}
@@ -103,6 +106,9 @@ func rest[O, T any](ctx context.Context, s *site, ask func(context.Context, *sit
 		all = append(all, items...)
 		if next == "" {
 			return all, nil
+		}
+		if len(seen) == mostDetailPages {
+			return nil, &inventory.EmptyPagesError{Pages: len(seen)}
 		}
 		if seen[next] {
 			return nil, &inventory.RepeatedTokenError{Pages: len(seen) + 1}
