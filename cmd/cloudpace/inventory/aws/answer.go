@@ -140,7 +140,8 @@ func (resultHook) HandleDeserialize(ctx context.Context, in middleware.Deseriali
 	if err != nil || !ok {
 		return out, metadata, err
 	}
-	if names, blank := members(out.Result); blank && !promised(b, awsmiddleware.GetOperationName(ctx), names) {
+	names, blank := members(out.Result)
+	if blank && (b.form == jsonForm && describesOne(out.Result) || !promised(b, awsmiddleware.GetOperationName(ctx), names)) {
 		return out, metadata, &smithy.DeserializationError{Err: errOther}
 	}
 	return out, metadata, nil
@@ -165,6 +166,18 @@ func members(output any) (names []string, blank bool) {
 		names = append(names, f.Name)
 	}
 	return names, true
+}
+
+// describesOne tells whether an operation's output is about one thing: then it is
+// never without it.
+func describesOne(output any) bool {
+	t := reflect.TypeOf(output).Elem()
+	for i := range t.NumField() {
+		if f := t.Field(i).Type; f.Kind() == reflect.Pointer && f.Elem().Kind() == reflect.Struct {
+			return true
+		}
+	}
+	return false
 }
 
 // hollow tells whether a value has nothing in it, also where that is a structure

@@ -80,3 +80,14 @@ func TestPromised(t *testing.T) {
 		}
 	}
 }
+
+// S15.2: a description with nothing in it is a detail that is missing.
+func TestS15_2NoDescription(t *testing.T) {
+	s := fakeaws.New(t)
+	s.On("dynamodb.ListTables", fakeaws.Text(http.StatusOK, `{"TableNames":["orders"]}`))
+	s.On("dynamodb.DescribeTable", fakeaws.Text(http.StatusOK, `{}`))
+	records, assets := mapped(t, s, "dynamodb_tables")
+	if r := records[0]; r.Status != inventory.Partial || r.Reason != inventory.Protocol || len(assets) != 1 || len(assets[0].Missing) == 0 {
+		t.Errorf("%+v, %+v", r, assets)
+	}
+}
