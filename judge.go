@@ -113,7 +113,7 @@ func (c *Call) ending(err error) (e ending) {
 		e.outcome = breaker.Success
 	}
 	if e.kind != verdict.OK {
-		e.lost = verdict.DescribeFor(provider, err)
+		e.lost = e.failure.text
 	}
 	return e
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,20 +56,16 @@ func (o outcome) assets(t *testing.T) (byTask map[string]int, total int) {
 	}
 	byTask = make(map[string]int)
 	seen := make(map[string]bool)
-	for d := json.NewDecoder(bytes.NewReader(text)); ; total++ {
-		var a inventory.Asset
-		if err := d.Decode(&a); errors.Is(err, io.EOF) {
-			return byTask, total
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range collected(t, o.dir) {
 		key := strings.Join([]string{a.Account, a.Region, a.Type, a.ID}, " ")
 		if seen[key] {
 			t.Errorf("%s is there twice", key)
 		}
 		seen[key] = true
 		byTask[a.Task]++
+		total++
 	}
+	return byTask, total
 }
 
 // truth counts what a task would find that misses nothing.

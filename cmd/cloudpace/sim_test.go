@@ -68,16 +68,7 @@ func TestMapFindsTheEstate(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", got, &stderr)
 	}
 	found := make(map[string][]string) // type -> ids
-	file, err := os.Open(filepath.Join(dir, "assets.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for d := json.NewDecoder(file); d.More(); {
-		var a inventory.Asset
-		if err := d.Decode(&a); err != nil {
-			t.Fatal(err)
-		}
+	for _, a := range collected(t, dir) {
 		found[a.Type] = append(found[a.Type], a.ID)
 	}
 	e := server.Estate()
