@@ -23,10 +23,15 @@ func (c *Call) admit(ctx context.Context, now time.Time, token bool) error {
 		return &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.lastErr()}
 	}
 	a := admission{c: c, ctx: ctx, start: now, now: now, token: token}
-	if err := a.run(); err != nil {
-		return err
+	for {
+		if err := a.run(); err != nil {
+			return err
+		}
+		again, err := a.send()
+		if !again {
+			return err
+		}
 	}
-	return a.send()
 }
 
 // admission is one walk down the lane. It stays on the stack unless it must wait.
@@ -53,7 +58,10 @@ func (a *admission) run() error {
 			return nil // switched off while this call was under way
 		}
 		if ok, wait, cause := c.lane.leaf.breaker.Holds(a.now, c.ticket); !ok {
-			return c.refuse(wait, cause)
+			if err := a.refused(wait, cause); err != nil {
+				return err
+			}
+			continue
 		}
 		if c.charge.provider.enabled && (a.token || c.charge.leaf.bucket.Paused(a.now)) {
 			if !c.charge.leaf.bucket.Take(a.now) {
@@ -74,8 +82,12 @@ func (a *admission) run() error {
 			a.slot = true
 			return nil
 		}
-		if err := a.queueForSlot(); err != nil {
+		again, err := a.queueForSlot()
+		if err != nil {
 			return err
+		}
+		if again {
+			continue
 		}
 		// A pause that began meanwhile holds for this call too.
 		if c.charge.leaf.bucket.Paused(a.now) && (!c.bounded || a.now.Before(a.start.Add(c.maxWait))) {
@@ -86,19 +98,23 @@ func (a *admission) run() error {
 	}
 }
 
-// send takes the leave to send, and counts.
-func (a *admission) send() error {
+// send takes the leave to send, and counts. It asks for another walk where the
+// circuit has opened and the call waits for it.
+func (a *admission) send() (again bool, err error) {
 	c := a.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.done {
 		a.undo()
-		return errEnded
+		return false, errEnded
 	}
 	ticket, ok, wait, cause := c.lane.leaf.breaker.Enter(a.now, c.ticket)
 	if !ok {
 		a.undo()
-		return c.reject(wait, cause)
+		if c.opt.patient {
+			return true, nil // the walk meets the same circuit and waits there
+		}
+		return false, c.reject(wait, cause)
 	}
 	c.ticket = ticket
 	if c.slot && a.slot {
@@ -106,7 +122,7 @@ func (a *admission) send() error {
 	}
 	c.slot = c.slot || a.slot
 	c.reported = false
-	again := c.paid != unpaid
+	repeats := c.paid != unpaid
 	c.paid = unpaid
 	counts := !c.opt.once || !c.counted
 	c.counted = true
@@ -114,14 +130,14 @@ func (a *admission) send() error {
 		if counts {
 			n.calls.Add(1)
 		}
-		if again {
+		if repeats {
 			n.retries.Add(1)
 		}
 		if a.waited {
 			n.wait(a.now.Sub(a.start))
 		}
 	})
-	return nil
+	return false, nil
 }
 
 // undo gives back what the walk took.
@@ -154,7 +170,7 @@ func (a *admission) queue() (bucket.Status, error) {
 	}
 	opened := c.lane.leaf.breaker.Opened()
 	if ok, wait, cause := c.lane.leaf.breaker.Holds(a.now, c.ticket); !ok {
-		return 0, c.refuse(wait, cause)
+		return bucket.Moved, a.refused(wait, cause)
 	}
 	w, status := c.charge.leaf.bucket.Join(a.now, terms)
 	a.place = w.Place()
@@ -178,6 +194,7 @@ func (a *admission) queue() (bucket.Status, error) {
 			tick = timer.C
 		}
 		var stop error
+		barred := false
 		select {
 		case <-w.C:
 		case <-tick:
@@ -187,16 +204,15 @@ func (a *admission) queue() (bucket.Status, error) {
 			stop = errEnded
 		case <-opened:
 			opened = c.lane.leaf.breaker.Opened()
-			if ok, wait, cause := c.lane.leaf.breaker.Holds(time.Now(), c.ticket); !ok {
-				stop = c.refuse(wait, cause)
-			}
+			ok, _, _ := c.lane.leaf.breaker.Holds(time.Now(), c.ticket)
+			barred = !ok
 		}
 		a.now = time.Now()
-		if stop != nil {
+		if stop != nil || barred {
 			if w.Leave(a.now) {
 				c.charge.leaf.bucket.Return(a.now)
 			}
-			return 0, stop
+			return bucket.Moved, stop
 		}
 	}
 	if status == bucket.Refused {
@@ -205,8 +221,9 @@ func (a *admission) queue() (bucket.Status, error) {
 	return status, nil
 }
 
-// queueForSlot waits for a slot, with the token in hand.
-func (a *admission) queueForSlot() error {
+// queueForSlot waits for a slot, with the token in hand. It asks for another walk
+// where the circuit has opened meanwhile.
+func (a *admission) queueForSlot() (again bool, err error) {
 	c := a.c
 	opened, over := c.lane.leaf.breaker.Opened(), c.gone()
 	slots := c.lane.account.slots
@@ -225,8 +242,8 @@ func (a *admission) queueForSlot() error {
 	}
 	var stop error
 	for ready := false; !ready && stop == nil; {
-		if ok, wait, cause := c.lane.leaf.breaker.Holds(time.Now(), c.ticket); !ok {
-			stop = c.refuse(wait, cause)
+		if ok, _, _ := c.lane.leaf.breaker.Holds(time.Now(), c.ticket); !ok {
+			again = true
 			break
 		}
 		select {
@@ -243,15 +260,15 @@ func (a *admission) queueForSlot() error {
 		}
 	}
 	a.now = time.Now()
-	if stop == nil {
+	if stop == nil && !again {
 		a.slot = true
-		return nil
+		return false, nil
 	}
 	if slots.Leave(w) {
 		slots.Release()
 	}
 	a.undo()
-	return stop
+	return again, stop
 }
 
 // refuse is reject under the lock. A call that has ended meanwhile is refused

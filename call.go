@@ -229,7 +229,7 @@ func (c *Call) Retry() error {
 		return nil
 	}
 	now := time.Now()
-	if ok, wait, cause := c.lane.leaf.breaker.Holds(now, c.ticket); !ok {
+	if ok, wait, cause := c.lane.leaf.breaker.Holds(now, c.ticket); !ok && !c.opt.patient {
 		return c.reject(wait, cause)
 	}
 	switch {

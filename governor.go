@@ -187,6 +187,7 @@ type callOptions struct {
 	once     bool
 	free     bool
 	unpaid   bool
+	patient  bool // waits before an open circuit
 	deadline time.Time
 }
 
@@ -197,6 +198,7 @@ func (o *BeginOption) add(more *BeginOption) {
 	o.hold = o.hold || more.hold
 	o.once = o.once || more.once
 	o.free = o.free || more.free
+	o.patient = o.patient || more.patient
 	if !more.deadline.IsZero() {
 		o.deadline = more.deadline
 	}
