@@ -118,6 +118,9 @@ var unexported = []struct {
 	cause
 }{
 	{"REFUSED_STREAM", cause{kind: Transient, why: "HTTP/2 stream refused", usual: true, neverMade: true}}, // RFC 9113, 8.7: not processed
+	// To streams that the server did not take on (RFC 9113, 6.8).
+	{"graceful shutdown GOAWAY", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true, neverMade: true}},
+	{"http2: Transport received GOAWAY from server", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true, neverMade: true}},
 	{"server sent GOAWAY", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true}},
 	{"http2: client connection lost", cause{kind: Transient, why: "connection lost", usual: true}},
 	{"http: server closed idle connection", cause{kind: Transient, why: "connection closed early", usual: true}},

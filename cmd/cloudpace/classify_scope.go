@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/internal/databricks"
 	"github.com/cloudpace/cloudpace/paceaws"
 )
 
@@ -170,34 +171,25 @@ func (rec *record) gcpScope(s *cloudpace.Scope) {
 // databricksScope: the workspace, which of the APIs, and the command, or verb and
 // path without ids.
 func (rec *record) databricksScope(s *cloudpace.Scope) {
-	s.Account = strings.ToLower(rec.url.Host)
-	path := rec.url.Path
-	rest, isREST := strings.CutPrefix(path, "/api/")
-	_, rest, _ = strings.Cut(rest, "/") // the version
+	s.Account = databricks.Workspace(rec.url)
+	c := rec.databricksCommand()
 	if s.Service == "" {
-		switch api, _, _ := strings.Cut(rest, "/"); {
-		case !isREST:
-			s.Service = "sql"
-		case strings.HasPrefix(rest, "sql/statements"):
-			s.Service = "sqlexec"
-		default:
-			s.Service = api
-		}
+		s.Service = c.Service
 	}
-	if s.Operation == "" && isREST {
-		s.Operation = rec.method() + " " + template(path)
+	if s.Operation == "" {
+		s.Operation = c.Name
 	}
 }
 
-// template takes the ids out of a path: what has a digit, versions aside.
-func template(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		if i > 2 && strings.ContainsAny(part, "0123456789") {
-			parts[i] = "{id}"
+// databricksCommand is what the record's request asked for: a Thrift command where
+// one is named or the path is none of the REST API's.
+func (rec *record) databricksCommand() databricks.Command {
+	if rec.Command == "" {
+		if c, ok := databricks.REST(rec.method(), rec.url.Path); ok {
+			return c
 		}
 	}
-	return strings.Join(parts, "/")
+	return databricks.Method(rec.Command)
 }
 
 // method is the request's; a record without one is taken for a read.

@@ -89,31 +89,12 @@ func (rec *record) databricksRepeats(r verdict.Result) (bool, string) {
 		return true, "" // refused before it was run
 	case r.Network && r.Unprocessed:
 		return true, "" // never sent
-	case rec.repeatable():
+	case rec.databricksCommand().Repeatable:
 		return true, ""
 	case rec.Command != "":
 		return false, "not repeated: " + rec.Command + " may have been carried out"
 	}
 	return false, "not repeated: " + rec.method() + " may have been carried out"
-}
-
-// repeatable tells the commands that may run twice: polling, reading results,
-// cancelling, closing.
-func (rec *record) repeatable() bool {
-	switch rec.Command {
-	case "GetOperationStatus", "CancelOperation", "CloseOperation", "CloseSession":
-		return true
-	case "":
-	default:
-		return false
-	}
-	switch rec.method() {
-	case "GET", "HEAD", "DELETE":
-		return true
-	case "POST":
-		return strings.Contains(rec.url.Path, "/sql/statements/") && strings.HasSuffix(rec.url.Path, "/cancel")
-	}
-	return false
 }
 
 // pauses names what is held for others than this call, and how long.

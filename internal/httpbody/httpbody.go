@@ -72,7 +72,7 @@ func Peek(resp *http.Response, limit int) (head []byte, whole bool, err error) {
 		resp.Body = io.NopCloser(bytes.NewReader(head))
 		return head, true, nil
 	}
-	resp.Body = &joined{Reader: io.MultiReader(bytes.NewReader(head), resp.Body), Closer: resp.Body}
+	resp.Body = Joined(head, resp.Body)
 	return head[:limit], false, nil
 }
 
@@ -86,6 +86,12 @@ func Drop(resp *http.Response, limit int) {
 	// One byte more: the end is seen only when it is read.
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, int64(limit)+1))
 	_ = resp.Body.Close()
+}
+
+// Joined is a body that gives head, which was read from it before, and then the rest.
+// Closing it closes the rest.
+func Joined(head []byte, rest io.ReadCloser) io.ReadCloser {
+	return &joined{Reader: io.MultiReader(bytes.NewReader(head), rest), Closer: rest}
 }
 
 type joined struct {

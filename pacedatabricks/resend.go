@@ -1,0 +1,157 @@
+package pacedatabricks
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+)
+
+// maxResends bounds how often net/http sends one attempt again by itself: over
+// connections that turn out to be stale, and after an HTTP/2 server's GOAWAY.
+const maxResends = 3
+
+// resendError is a bound that was met: nothing is known of what went wrong before,
+// since net/http keeps it to itself.
+type resendError struct {
+	resends int
+	unsafe  bool // it was the first, and might have run a command twice
+}
+
+func (e *resendError) Error() string {
+	if e.unsafe {
+		return "the HTTP/2 stream failed, and the request may have been carried out"
+	}
+	return fmt.Sprintf("net/http sent the request again %d times, over connections that ended before an answer", e.resends)
+}
+
+// watch is kept on one attempt: what net/http does with it that no caller sees.
+// Its callbacks run in goroutines of net/http, also after the attempt.
+type watch struct {
+	repeatable bool
+	resends    atomic.Int32
+	asked      atomic.Bool // for a connection
+	got        atomic.Bool // one
+	sent       atomic.Bool // the request's headers, over the last connection
+	http2      atomic.Bool
+	stopped    atomic.Pointer[resendError]
+	cancel     context.CancelCauseFunc // only for requests without a body
+}
+
+// guard gives the request to send for an attempt, with its resends bounded. For a
+// request with a body this is done by its GetBody, which net/http asks before each
+// of them; one without is cancelled. The bare poll is spared the rest: the tracing
+// is for what may not be sent twice.
+func (x *exchange) guard(ctx context.Context, req *http.Request) *http.Request {
+	w := &watch{repeatable: x.command.Repeatable}
+	x.watch = w
+	hasBody := req.Body != nil && req.Body != http.NoBody
+	if !hasBody {
+		ctx, w.cancel = context.WithCancelCause(ctx)
+	}
+	if !hasBody || !w.repeatable {
+		ctx = httptrace.WithClientTrace(ctx, w.trace())
+	}
+	sent := req.WithContext(ctx)
+	if !hasBody || req.GetBody == nil {
+		return sent
+	}
+	// Over HTTP/2 net/http also repeats a request whose stream the server ended
+	// with PROTOCOL_ERROR, which proves nothing. Without GetBody it says what
+	// happened instead, and what proves that nothing was done is read from that.
+	// Over HTTP/1.1 it repeats only what was never written, and the idempotent.
+	if !w.repeatable && (x.http2.Load() || hasIdempotencyKey(req.Header)) {
+		sent.GetBody = nil
+		return sent
+	}
+	body := req.GetBody
+	sent.GetBody = func() (io.ReadCloser, error) {
+		if err := w.again(); err != nil {
+			return nil, err
+		}
+		return body()
+	}
+	return sent
+}
+
+// again counts a resend, or forbids it.
+func (w *watch) again() error {
+	n := int(w.resends.Add(1))
+	e := &resendError{resends: n - 1, unsafe: !w.repeatable && w.http2.Load() && w.sent.Load()}
+	if n <= maxResends && !e.unsafe {
+		return nil
+	}
+	w.resends.Add(-1)
+	w.stopped.Store(e)
+	return e
+}
+
+func (w *watch) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn: func(string) { w.asked.Store(true) },
+		GotConn: func(info httptrace.GotConnInfo) {
+			if c, ok := info.Conn.(*tls.Conn); ok && c.ConnectionState().NegotiatedProtocol == "h2" {
+				w.http2.Store(true)
+			}
+			w.sent.Store(false)
+			if w.got.Swap(true) && w.cancel != nil {
+				if err := w.again(); err != nil {
+					w.cancel(err)
+				}
+			}
+		},
+		WroteHeaderField: func(name string, _ []string) {
+			if strings.HasPrefix(name, ":") {
+				w.http2.Store(true)
+			}
+			w.sent.Store(true)
+		},
+	}
+}
+
+// neverSent tells that no connection was had to send the request over. It needs
+// the trace, and a base that is net/http's.
+func (w *watch) neverSent() bool { return w.asked.Load() && !w.got.Load() }
+
+// unwritten tells that every send of the attempt came to nothing before the first
+// byte: else net/http would not have tried again what is not to run twice.
+func (w *watch) unwritten(err error) bool {
+	var e *resendError
+	return errors.As(err, &e) && !e.unsafe && w.cancel == nil
+}
+
+// release ends what the attempt holds, once its answer is read or it failed.
+func (w *watch) release() {
+	if w.cancel != nil {
+		w.cancel(nil)
+	}
+}
+
+func hasIdempotencyKey(h http.Header) bool {
+	return len(h.Values("Idempotency-Key")) > 0 || len(h.Values("X-Idempotency-Key")) > 0
+}
+
+// released is a body whose end releases its attempt.
+type released struct {
+	io.ReadCloser
+	watch *watch
+}
+
+func (r *released) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if err != nil {
+		r.watch.release()
+	}
+	return n, err
+}
+
+func (r *released) Close() error {
+	err := r.ReadCloser.Close()
+	r.watch.release()
+	return err
+}
