@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -17,7 +18,10 @@ import (
 	"github.com/cloudpace/cloudpace/pacedatabricks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // where transports without a logger log
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	sessionID = "01ef0000-1111-2222-3333-444455556666"
@@ -28,11 +32,11 @@ const (
 
 // thriftField begins a field of a struct.
 func thriftField(b []byte, kind byte, id int16) []byte {
-	return binary.BigEndian.AppendUint16(append(b, kind), uint16(id)) //nolint:gosec // small numbers
+	return binary.BigEndian.AppendUint16(append(b, kind), uint16(id))
 }
 
 func thriftBinary(b []byte, s string) []byte {
-	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...) //nolint:gosec // short texts
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
 }
 
 // thriftCall is a message as clients send it, with the ids that the command has.

@@ -76,10 +76,11 @@ func sayings(body []byte) []string {
 	return list
 }
 
-// shares tells whether a message has a run of bytes, or the whole, of what was said.
+// shares tells whether a message has a run of bytes of what was said, or the whole
+// of it where that is short. One or two letters are in every message.
 func shares(message, said string) bool {
-	if said = strings.TrimSpace(said); len(said) > 0 && len(said) < window {
-		return strings.Contains(message, said)
+	if said = strings.TrimSpace(said); len(said) < window {
+		return len(said) > 2 && strings.Contains(message, said)
 	}
 	in := []byte(said)
 	for i := 0; i+window <= len(message); i++ {

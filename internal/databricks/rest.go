@@ -21,6 +21,9 @@ func REST(method, path string) (Command, bool) {
 		return statement(method, version, strings.TrimPrefix(tail, "/")), true
 	}
 	api, _, _ := strings.Cut(rest, "/")
+	if api == "" {
+		return Command{}, false
+	}
 	// Of what else there is only reading is known to be safe.
 	return Command{Service: api, Name: method + " " + template(path), Repeatable: reads(method)}, true
 }
