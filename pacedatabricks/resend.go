@@ -40,6 +40,7 @@ type watch struct {
 	sent       atomic.Bool // the request's headers, over the last connection
 	http2      atomic.Bool
 	stopped    atomic.Pointer[resendError]
+	hooks      httptrace.ClientTrace
 	cancel     context.CancelCauseFunc // only for requests without a body
 }
 
@@ -91,27 +92,31 @@ func (w *watch) again() error {
 	return e
 }
 
+// trace gives the callbacks: all of them for what may not be sent twice.
 func (w *watch) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn: func(string) { w.asked.Store(true) },
-		GotConn: func(info httptrace.GotConnInfo) {
-			if c, ok := info.Conn.(*tls.Conn); ok && c.ConnectionState().NegotiatedProtocol == "h2" {
-				w.http2.Store(true)
-			}
-			w.sent.Store(false)
-			if w.got.Swap(true) && w.cancel != nil {
-				if err := w.again(); err != nil {
-					w.cancel(err)
-				}
-			}
-		},
-		WroteHeaderField: func(name string, _ []string) {
+	w.hooks.GotConn = w.gotConn
+	if !w.repeatable {
+		w.hooks.GetConn = func(string) { w.asked.Store(true) }
+		w.hooks.WroteHeaderField = func(name string, _ []string) {
 			if strings.HasPrefix(name, ":") {
 				w.http2.Store(true)
 			}
 			w.sent.Store(true)
-		},
+		}
 	}
+	return &w.hooks
+}
+
+func (w *watch) gotConn(info httptrace.GotConnInfo) {
+	if c, ok := info.Conn.(*tls.Conn); ok && !w.repeatable && c.ConnectionState().NegotiatedProtocol == "h2" {
+		w.http2.Store(true)
+	}
+	if w.got.Swap(true) && w.cancel != nil {
+		if err := w.again(); err != nil {
+			w.cancel(err)
+		}
+	}
+	w.sent.Store(false)
 }
 
 // neverSent tells that no connection was had to send the request over. It needs

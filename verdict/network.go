@@ -123,6 +123,9 @@ var unexported = []struct {
 	{"http2: Transport received GOAWAY from server", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true, neverMade: true}},
 	{"server sent GOAWAY", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true}},
 	{"http2: client connection lost", cause{kind: Transient, why: "connection lost", usual: true}},
+	// Of an answer whose head broke off the reader says that it is malformed, before
+	// it looks whether there was more to come.
+	{"net/http: HTTP/1.x transport connection broken", cause{kind: Transient, why: "connection broken", usual: true}},
 	{"http: server closed idle connection", cause{kind: Transient, why: "connection closed early", usual: true}},
 	{"stream error: stream ID ", cause{kind: Transient, why: "HTTP/2 stream failed", usual: true}},
 	{"net/http: request canceled", cause{kind: Canceled, why: "canceled by the caller"}},

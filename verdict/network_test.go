@@ -55,6 +55,8 @@ func TestS2_4_Network(t *testing.T) {
 		{"alert", op("remote error", tls.AlertError(40)), Fatal, "TLS handshake failed", false, false},
 		{"GOAWAY", errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR"), Transient, "HTTP/2 connection closed by the server", false, true},
 		{"GOAWAY under an SDK's frame", &ResponseError{Err: errors.New("http2: server sent GOAWAY and closed the connection")}, Transient, "HTTP/2 connection closed by the server", false, true},
+		{"a head that broke off", errors.New("net/http: HTTP/1.x transport connection broken: malformed MIME header: missing colon: \"Conte\""), Transient, "connection broken", false, true},
+		{"GOAWAY before the stream", errors.New("http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written"), Transient, "HTTP/2 connection closed by the server", true, true},
 		{"refused stream", errors.New("stream error: stream ID 3; REFUSED_STREAM; received from peer"), Transient, "HTTP/2 stream refused", true, true},
 		{"idle connection", errors.New("http: server closed idle connection"), Transient, "connection closed early", false, true},
 		{"under a status of 0", &ResponseError{Err: &url.Error{Op: "Get", Err: io.EOF}}, Transient, "connection closed early", false, true},
