@@ -26,6 +26,7 @@ type exchange struct {
 	attempt int // attempts made
 	resends int // of those before the one under way
 	watch   *watch
+	first   watch // of the first attempt
 	kept    kept
 }
 

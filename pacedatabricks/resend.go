@@ -49,7 +49,11 @@ type watch struct {
 // of them; one without is cancelled. The bare poll is spared the rest: the tracing
 // is for what may not be sent twice.
 func (x *exchange) guard(ctx context.Context, req *http.Request) *http.Request {
-	w := &watch{repeatable: x.command.Repeatable}
+	w := &x.first
+	if x.watch != nil {
+		w = new(watch) // net/http may still look at the one before
+	}
+	w.repeatable = x.command.Repeatable
 	x.watch = w
 	hasBody := req.Body != nil && req.Body != http.NoBody
 	if !hasBody {
