@@ -72,6 +72,9 @@ func (s *Server) Report() Report {
 	}
 	r.Totals, r.Scopes = s.stats.report()
 	r.Buckets = s.quotas.states(time.Now())
+	if front, ok := s.front.(Runner); ok {
+		r.Executions = countExecutions(front.Executions())
+	}
 	return r
 }
 
@@ -80,6 +83,9 @@ func (s *Server) Reset() {
 	s.stats.reset()
 	s.quotas.reset(time.Now())
 	s.faults.reset()
+	if front, ok := s.front.(Runner); ok {
+		front.Reset()
+	}
 }
 
 // Close ends the requests that hang or wait. Those that come later are answered
@@ -99,7 +105,10 @@ func (s *Server) real(d time.Duration) time.Duration {
 }
 
 func (s *Server) setting() Setting {
-	return Setting{Estate: s.estate, Strict: s.profile.Strict, Upstream: s.upstream != nil}
+	return Setting{
+		Estate: s.estate, Strict: s.profile.Strict, Upstream: s.upstream != nil,
+		Seed: s.profile.Seed, Speed: s.profile.Speed, Warehouse: s.profile.Warehouse,
+	}
 }
 
 // ServeHTTP answers one request, or does not.
@@ -117,7 +126,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// What ends a request without an answer may do so by a panic.
 	defer v.faulted("aborted")
-	if f := s.faults.find(c, Latency); f != nil {
+	if f := s.faults.find(c, onArrival); f != nil {
 		v.delayed()
 		drain(r)
 		if !s.wait(r.Context(), s.real(time.Duration(f.Seconds*float64(time.Second)))) {
@@ -125,7 +134,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler)
 		}
 	}
-	if f := s.faults.find(c, ofConnection...); f != nil {
+	if f := s.faults.find(c, unanswered); f != nil {
 		v.faulted(f.Kind)
 		s.disconnect(w, r, f.Kind)
 		return
@@ -135,7 +144,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.front.Refuse(c, Refusal{Why: WhyThrottled, Wait: s.real(wait), RetryAfter: s.real(hint)}).write(w)
 		return
 	}
-	if f := s.faults.find(c, ofAnswer...); f != nil {
+	if f := s.faults.find(c, asRefusal); f != nil {
 		v.faulted(f.Kind)
 		s.spoil(w, r, c, f)
 		return
@@ -144,7 +153,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.upstream.serve(w, r, c, v)
 		return
 	}
-	f := s.faults.find(c, ofPage...)
+	f := s.faults.find(c, onPage)
 	answer := s.front.Answer(c, s.setting(), edit(f))
 	if f != nil {
 		v.faulted(f.Kind)

@@ -1,0 +1,45 @@
+package sim
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+)
+
+// maxAt bounds how far into an answer a connection can break, in bytes.
+const maxAt = 1 << 30
+
+// breakOff sends the first bytes of an answer and breaks the connection. What was
+// asked for has been done.
+func (s *Server) breakOff(w http.ResponseWriter, a Answer, f *Fault) {
+	conn, ok := takeOver(w)
+	if !ok {
+		panic(http.ErrAbortHandler)
+	}
+	var b bytes.Buffer
+	a.Header.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	a.head(&b)
+	b.Write(a.Body)
+	_, _ = conn.Write(b.Bytes()[:min(*f.At, b.Len())]) // whoever has left has had the fault already
+	if f.Kind == Hang {
+		s.outlast(conn)
+	}
+	hangUp(conn, f.Kind)
+}
+
+// outlast waits until the client leaves or the server ends.
+func (s *Server) outlast(conn net.Conn) {
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		_, _ = io.Copy(io.Discard, conn) // until it ends, however it does
+	}()
+	select {
+	case <-left:
+	case <-s.done:
+		_ = conn.Close()
+		<-left
+	}
+}
