@@ -36,7 +36,8 @@ type call struct {
 	wait time.Duration
 }
 
-const statementsPath = "/api/2.0/sql/statements"
+// StatementsPath is where the Statement Execution API is.
+const StatementsPath = "/api/2.0/sql/statements"
 
 // mostChunks bounds the numbers of chunks, for there are no more rows.
 const mostChunks = 1 << 20
@@ -45,7 +46,7 @@ const mostChunks = 1 << 20
 // besides is one with the body.
 func parseCall(method, path string, body []byte) (*call, problem) {
 	none := problem{http.StatusNotFound, "ENDPOINT_NOT_FOUND", "No API found for '" + method + " " + path + "'"}
-	rest, ok := strings.CutPrefix(path, statementsPath)
+	rest, ok := strings.CutPrefix(path, StatementsPath)
 	if !ok || rest != "" && rest[0] != '/' {
 		return nil, none
 	}
@@ -53,22 +54,22 @@ func parseCall(method, path string, body []byte) (*call, problem) {
 	c := &call{id: parts[0]}
 	switch shape := method + " " + strconv.Itoa(len(parts)); {
 	case c.id == "" && shape == "POST 1":
-		c.verb, c.operation = create, "POST "+statementsPath
+		c.verb, c.operation = create, "POST "+StatementsPath
 		return c, c.body(body)
 	case c.id == "":
 		return nil, none
 	case shape == "GET 1":
-		c.verb, c.operation = get, "GET "+statementsPath+"/{id}"
+		c.verb, c.operation = get, "GET "+StatementsPath+"/{id}"
 	case shape == "DELETE 1":
-		c.verb, c.operation = remove, "DELETE "+statementsPath+"/{id}"
+		c.verb, c.operation = remove, "DELETE "+StatementsPath+"/{id}"
 	case shape == "POST 2" && parts[1] == "cancel":
-		c.verb, c.operation = cancel, "POST "+statementsPath+"/{id}/cancel"
+		c.verb, c.operation = cancel, "POST "+StatementsPath+"/{id}/cancel"
 	case shape == "GET 4" && parts[1] == "result" && parts[2] == "chunks":
 		n, err := strconv.Atoi(parts[3])
 		if err != nil || n < 0 || n > mostChunks {
 			return nil, none
 		}
-		c.verb, c.operation, c.chunk = getChunk, "GET "+statementsPath+"/{id}/result/chunks/{id}", n
+		c.verb, c.operation, c.chunk = getChunk, "GET "+StatementsPath+"/{id}/result/chunks/{id}", n
 	default:
 		return nil, none
 	}

@@ -157,7 +157,7 @@ func (o *operation) chunk(i int, w sim.Warehouse, e sim.Edit) *chunk {
 	}
 	if next < chunks(w) {
 		c.NextIndex = &next
-		c.NextLink = fmt.Sprintf("%s/%s/result/chunks/%d", statementsPath, o.id, next)
+		c.NextLink = fmt.Sprintf("%s/%s/result/chunks/%d", StatementsPath, o.id, next)
 	}
 	return c
 }

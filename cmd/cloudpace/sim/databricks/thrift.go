@@ -244,6 +244,7 @@ func (w *writer) metadata() {
 	}
 	w.end()
 	w.i32(1281, columnBased)
+	w.bool(1287, false) // no staging operation: the Go driver reads it without asking whether it is there
 }
 
 // fetch writes a page, and tells whether it was the last.
