@@ -13,7 +13,12 @@ const maxAt = 1 << 30
 
 // breakOff sends the first bytes of an answer and breaks the connection. What was
 // asked for has been done.
-func (s *Server) breakOff(w http.ResponseWriter, a Answer, f *Fault) {
+func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, a Answer, f *Fault) {
+	if w, ok := w.(*h2Writer); ok {
+		w.breakOff(a, *f.At)
+		defer hangUp(w.conn.conn, f.Kind)
+		s.disconnect(w, r, f.Kind)
+	}
 	conn, ok := takeOver(w)
 	if !ok {
 		panic(http.ErrAbortHandler)

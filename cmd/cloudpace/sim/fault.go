@@ -133,6 +133,11 @@ func (f *faults) find(c *Call, at stage) *Fault {
 	return nil
 }
 
+// have tells whether there are faults of a stage at all.
+func (f *faults) have(at stage) bool {
+	return slices.ContainsFunc(f.rules, func(r Fault) bool { return r.stage() == at })
+}
+
 func (f *faults) strikes(i int, c *Call) bool {
 	r := &f.rules[i]
 	n := f.count(i, c) - r.After

@@ -22,6 +22,10 @@ func (s *Server) disconnect(w http.ResponseWriter, r *http.Request, kind FaultKi
 		}
 		panic(http.ErrAbortHandler)
 	}
+	if w, ok := w.(*h2Writer); ok {
+		hangUp(w.conn.conn, kind) // with all other streams, as in life
+		panic(http.ErrAbortHandler)
+	}
 	conn, ok := takeOver(w)
 	if !ok {
 		panic(http.ErrAbortHandler)
@@ -75,19 +79,22 @@ func (s *Server) spoil(w http.ResponseWriter, r *http.Request, c *Call, f *Fault
 		return
 	}
 	if f.At != nil {
-		s.breakOff(w, answer, f)
+		s.breakOff(w, r, answer, f)
 		return
 	}
+	answer.Header.Del("Content-Length")
+	if f.Kind == Cut {
+		answer.Header.Set("Content-Length", strconv.Itoa(max(2, len(answer.Body))))
+	}
 	conn, ok := takeOver(w)
-	if !ok {
+	if !ok { // HTTP/2: the stream ends there
+		answer.Body = half
+		answer.write(w)
 		panic(http.ErrAbortHandler)
 	}
 	defer conn.Close()
 	var b bytes.Buffer
-	answer.Header.Del("Content-Length")
-	if f.Kind == Cut {
-		answer.Header.Set("Content-Length", strconv.Itoa(max(2, len(answer.Body))))
-	} else {
+	if f.Kind == CloseMidBody {
 		answer.Header.Set("Transfer-Encoding", "chunked")
 	}
 	answer.head(&b)

@@ -23,6 +23,7 @@ type Server struct {
 	upstream *upstream
 	log      *slog.Logger
 
+	http2  sync.WaitGroup // its connections
 	ending sync.Once
 	done   chan struct{} // closed when hung requests are to end
 }
@@ -113,6 +114,10 @@ func (s *Server) setting() Setting {
 
 // ServeHTTP answers one request, or does not.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if speaksHTTP2(r) {
+		s.serveHTTP2(w)
+		return
+	}
 	if own, ok := strings.CutPrefix(r.URL.Path, ownPrefix); ok && r.Header.Get("Authorization") == "" {
 		s.serveOwn(w, r, own)
 		return
