@@ -309,3 +309,21 @@ func (w *workspace) finish(ctx context.Context, operation any) (state int32, pol
 		}
 	}
 }
+
+// inMemory serves without a socket, for tests with time of their own.
+func inMemory(t *testing.T, front *databricks.Front, server *sim.Server) *workspace {
+	t.Helper()
+	memory := sim.NewMemory()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, memory) }()
+	transport := &http.Transport{DialContext: memory.Dial}
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		transport.CloseIdleConnections()
+	})
+	return &workspace{front: front, server: server, url: "http://sim", http: &http.Client{Transport: transport}, path: "/sql/1.0/warehouses/abc"}
+}
