@@ -70,9 +70,11 @@ func (s *Server) serveHTTP2(w http.ResponseWriter) {
 	if err != nil {
 		return
 	}
-	s.http2.Add(1)
-	defer s.http2.Done()
 	defer conn.Close()
+	if !s.begin() {
+		return
+	}
+	defer s.http2.Done()
 	rest := make([]byte, len("SM\r\n\r\n"))
 	if _, err := io.ReadFull(buffered, rest); err != nil || string(rest) != "SM\r\n\r\n" || conn.SetDeadline(time.Time{}) != nil {
 		return
@@ -109,6 +111,19 @@ func (s *Server) serveHTTP2(w http.ResponseWriter) {
 		c.kill()
 	}
 	c.active.Wait()
+}
+
+// begin counts a connection, unless the server is ending.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.done:
+		return false
+	default:
+		s.http2.Add(1)
+		return true
+	}
 }
 
 // kill ends the connection and all that waits for it.

@@ -23,7 +23,8 @@ type Server struct {
 	upstream *upstream
 	log      *slog.Logger
 
-	http2  sync.WaitGroup // its connections
+	http2  sync.WaitGroup // its connections, which begin under the lock before the end
+	mu     sync.Mutex
 	ending sync.Once
 	done   chan struct{} // closed when hung requests are to end
 }
@@ -93,7 +94,9 @@ func (s *Server) Reset() {
 // as before, except that they do not hang.
 func (s *Server) Close() {
 	s.ending.Do(func() {
+		s.mu.Lock()
 		close(s.done)
+		s.mu.Unlock()
 		if s.upstream != nil {
 			s.upstream.transport.CloseIdleConnections()
 		}

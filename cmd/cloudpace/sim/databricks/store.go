@@ -72,8 +72,10 @@ func (s *store[T]) add(id guid, x *T) {
 		delete(h.items, h.order[0])
 		h.order = h.order[1:]
 	}
+	if h.items[id] == nil {
+		h.order = append(h.order, id)
+	}
 	h.items[id] = x
-	h.order = append(h.order, id)
 }
 
 func (s *store[T]) get(id guid) *T {
