@@ -29,7 +29,7 @@ type workspace struct {
 	path   string
 }
 
-func start(t *testing.T, change func(*sim.Profile)) *workspace {
+func start(t testing.TB, change func(*sim.Profile)) *workspace {
 	t.Helper()
 	front := databricks.New()
 	p := sim.Default(front)
