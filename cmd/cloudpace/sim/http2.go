@@ -41,8 +41,8 @@ type h2Conn struct {
 	newest  uint32 // of those that were begun to be answered
 	leaving bool   // GOAWAY was sent
 	dead    bool   // nothing is written any more
-	window  int64 // what may still be sent
-	initial int64 // a stream's window to begin with
+	window  int64  // what may still be sent
+	initial int64  // a stream's window to begin with
 	fields  bytes.Buffer
 	encoder *hpack.Encoder
 }

@@ -197,6 +197,82 @@ func TestFaultsOverHTTP2(t *testing.T) {
 	}
 }
 
+// TestWindow: no more is sent than the client lets come, on the connection either.
+func TestWindow(t *testing.T) {
+	c := startHTTP2(t)
+	for i := range 1000 { // whose list is the answer: longer than the window
+		if status, _, err := c.execute(t.Context(), fmt.Sprintf("SELECT %d AS something_longer_than_a_number", i), false); status != 200 || err != nil {
+			t.Fatal(status, err)
+		}
+	}
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", c.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var fields bytes.Buffer
+	e := hpack.NewEncoder(&fields)
+	for _, h := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "x"}, {":path", "/_sim/stats"}} {
+		if err := e.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
+		t.Fatal(err)
+	}
+	f := http2.NewFramer(conn, conn)
+	if err := errors.Join(
+		f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 20}),
+		f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: fields.Bytes(), EndHeaders: true, EndStream: true}),
+	); err != nil {
+		t.Fatal(err)
+	}
+	got, ended := 0, false
+	receive := func(upTo int) {
+		for got < upTo && !ended {
+			frame, err := f.ReadFrame()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, ok := frame.(*http2.DataFrame); ok {
+				got += len(d.Data())
+				ended = d.StreamEnded()
+			}
+		}
+	}
+	for _, more := range []int{65535, 1000, 1 << 20} {
+		if more != 65535 {
+			if err := f.WriteWindowUpdate(0, uint32(more)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := got + more
+		receive(want)
+		if !ended && got != want {
+			t.Fatalf("%d bytes came, %d were let", got, want)
+		}
+		// Nothing else comes but the answer to this.
+		if err := f.WritePing(false, [8]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			frame, err := f.ReadFrame()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := frame.(*http2.DataFrame); ok {
+				t.Fatal("more came than was let")
+			}
+			if p, ok := frame.(*http2.PingFrame); ok && p.IsAck() {
+				break
+			}
+		}
+	}
+	if !ended || got < 70_000 {
+		t.Errorf("%d bytes, the end: %v", got, ended)
+	}
+}
+
 // TestBadHTTP2: clients that do not keep to the rules are dropped, and others are
 // served.
 func TestBadHTTP2(t *testing.T) {

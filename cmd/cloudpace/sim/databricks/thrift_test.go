@@ -169,6 +169,7 @@ func TestMalformed(t *testing.T) {
 		"an old name, long":  {0x7f, 0xff, 0xff, 0xff, 'x'},
 		"a list that lies":   append(encode("CloseSession", nil, false)[:24], 15, 0, 9, 12, 0x7f, 0xff, 0xff, 0xff),
 		"nested for ever":    append(encode("CloseSession", nil, false)[:24], []byte(strings.Repeat("\x0c\x00\x01", 10_000))...),
+		"nested too deep":    append(encode("CloseSession", nil, false)[:24], append([]byte(strings.Repeat("\x0c\x00\x01", 100)), make([]byte, 101)...)...),
 		"a name of brackets": encode("<b>", nil, false),
 	} {
 		a, err := w.send(t.Context(), http.MethodPost, w.path, body)
