@@ -91,7 +91,7 @@ func (s *Server) Reset() {
 }
 
 // Close ends the requests that hang or wait. Those that come later are answered
-// as before, except that they do not hang.
+// as before, except that they do not hang; connections with HTTP/2 end.
 func (s *Server) Close() {
 	s.ending.Do(func() {
 		s.mu.Lock()
