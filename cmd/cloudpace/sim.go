@@ -24,7 +24,7 @@ type simFlags struct {
 	speed                     float64
 	accounts, assets          int
 	regions                   []string
-	strict, json              bool
+	strict, json, databricks  bool
 }
 
 func newSimCommand() *cobra.Command {
@@ -37,6 +37,10 @@ request quotas that AWS documents. A sim file adds faults, neighbours who use pa
 of a quota, and quotas of your own. With --upstream another emulator answers, and
 quotas and faults are put in front of it.
 
+With --databricks it is a Databricks workspace: Thrift as the SQL drivers speak it,
+and the Statement Execution API. Statements have results that are made up, and it
+counts how often each of them ran.
+
 What it was asked and what it refused is at /_sim/ as a page and at /_sim/stats as
 JSON; a POST to /_sim/reset starts anew. It serves until it is interrupted, and
 then prints the totals. Signatures are not verified: leave it on loopback.
@@ -45,7 +49,8 @@ Exit codes: 0 stopped; 1 the address is taken, the upstream does not answer, or
 serving broke; 2 wrong usage or a faulty sim file.`,
 		Example: `  cloudpace sim --accounts 3 --regions us-east-1,eu-west-1 --assets 20000
   cloudpace sim --profile sim.yaml --seed 7
-  cloudpace sim --upstream http://127.0.0.1:5000`,
+  cloudpace sim --upstream http://127.0.0.1:5000
+  cloudpace sim --databricks`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.run(c.Context(), c.Flags().Changed, c.OutOrStdout(), c.ErrOrStderr())
@@ -53,7 +58,8 @@ serving broke; 2 wrong usage or a faulty sim file.`,
 	}
 	fs := c.Flags()
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:4599", "`address` to serve on; port 0 is any that is free")
-	fs.StringVar(&f.profile, "profile", "aws", "what to simulate: aws, with its documented quotas, or a sim `file`")
+	fs.StringVar(&f.profile, "profile", "aws", "what to simulate: aws, with its documented quotas, databricks, or a sim `file`")
+	fs.BoolVar(&f.databricks, "databricks", false, "simulate a Databricks workspace: --profile databricks, or with --profile, what the file adds to")
 	fs.Uint64Var(&f.seed, "seed", 1, "`number` that the estate and all chance are drawn from")
 	fs.Float64Var(&f.speed, "speed", 1, "`times` as fast: quotas refill and neighbours call so much faster")
 	fs.IntVar(&f.accounts, "accounts", 1, "`number` of accounts: 111122223333, 444455556666 and so on")
@@ -64,7 +70,7 @@ serving broke; 2 wrong usage or a faulty sim file.`,
 	fs.BoolVar(&f.json, "json", false, "print the final statistics as JSON on standard output")
 	completeList(c, "regions", inventoryaws.RegionNames())
 	if err := c.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"aws"}, cobra.ShellCompDirectiveDefault // or a file
+		return simProfiles, cobra.ShellCompDirectiveDefault // or a file
 	}); err != nil {
 		panic(err) // a flag that does not exist: a mistake in this program
 	}
@@ -73,7 +79,10 @@ serving broke; 2 wrong usage or a faulty sim file.`,
 
 // run serves until ctx ends.
 func (f *simFlags) run(ctx context.Context, changed func(string) bool, stdout, stderr io.Writer) error {
-	front := aws.New()
+	front, err := f.front(changed)
+	if err != nil {
+		return err
+	}
 	profile, err := f.read(front, changed)
 	if err != nil {
 		return err
@@ -161,9 +170,12 @@ func (f *simFlags) read(front sim.Front, changed func(string) bool) (sim.Profile
 func (f *simFlags) greet(w io.Writer, at net.Addr, server *sim.Server) {
 	url := "http://" + at.String()
 	r := server.Report()
-	if r.Upstream != "" {
+	switch {
+	case r.Upstream != "":
 		fmt.Fprintf(w, "Simulating %s's quotas in front of %s at %s\n", r.Provider, r.Upstream, url)
-	} else {
+	case r.Executions != nil:
+		fmt.Fprintf(w, "Simulating %s at %s, seed %d\n", r.Provider, url, r.Seed)
+	default:
 		fmt.Fprintf(w, "Simulating %s at %s: %s in %s and %s, seed %d\n", r.Provider, url,
 			count(r.Assets, "asset"), count(r.Accounts, "account"), count(r.Regions, "region"), r.Seed)
 		if size := int64(r.Assets) * sim.AssetBytes; size >= 1e9 {
@@ -172,6 +184,10 @@ func (f *simFlags) greet(w io.Writer, at net.Addr, server *sim.Server) {
 	}
 	if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		fmt.Fprintln(w, "Others can reach this address, and nobody is asked who they are.")
+	}
+	if r.Executions != nil {
+		greetDatabricks(w, at)
+		return
 	}
 	key := aws.AccessKey(server.Estate().Accounts()[0])
 	if r.Upstream != "" {
@@ -191,6 +207,9 @@ func totals(w io.Writer, r sim.Report) {
 	t := r.Totals
 	fmt.Fprintf(w, "Asked %s in %.1f s: %d served, %d throttled, %d faulted; at most %d in a second.\n",
 		count(t.Asked, "time"), r.Seconds, t.Served, t.Throttled, t.FaultedTotal(), t.PeakRPS)
+	if e := r.Executions; e != nil {
+		fmt.Fprintf(w, "Ran %s of %s; %d ran more than once.\n", count(e.Executions, "execution"), count(e.Statements, "statement"), e.Repeated)
+	}
 	const most = 20
 	named := 0
 	for _, s := range r.Scopes {

@@ -81,7 +81,8 @@ type Front interface {
 	Provider() string
 	// Quotas are the documented ones, first match first.
 	Quotas() []Quota
-	// Kinds are the types of things that an estate has.
+	// Kinds are the types of things that an estate has. A front without any has no
+	// estate: neither accounts nor regions.
 	Kinds() []Kind
 	// Regions are those that an estate has unless it says otherwise.
 	Regions() []string
@@ -108,6 +109,11 @@ type Setting struct {
 	// Upstream says that somebody else answers: who is asking matters only for
 	// counting.
 	Upstream bool
+	// Seed and Speed are the profile's.
+	Seed  uint64
+	Speed float64
+	// Warehouse is for fronts that run statements.
+	Warehouse Warehouse
 }
 
 // Patterns are alternatives with * for any text and ? for one character. None

@@ -114,6 +114,16 @@ func (d *decoder) integer(into *int) func(*yaml.Node, string) {
 	}
 }
 
+// optional reads a whole number that may be left out, which is another thing
+// than 0.
+func (d *decoder) optional(into **int) func(*yaml.Node, string) {
+	return func(n *yaml.Node, path string) {
+		x := new(int)
+		d.integer(x)(n, path)
+		*into = x
+	}
+}
+
 func (d *decoder) boolean(into *bool) func(*yaml.Node, string) {
 	return func(n *yaml.Node, path string) {
 		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" {
@@ -150,7 +160,7 @@ func (d *decoder) match(m *Match, more keys) keys {
 }
 
 func (d *decoder) profile(p *Profile, n *yaml.Node) {
-	d.mapping(n, "", keys{
+	known := keys{
 		"profile": func(n *yaml.Node, path string) {
 			if n.Value != d.front.Provider() {
 				d.reject(n, path, shown(n), oneOf(n.Value, []string{d.front.Provider()}))
@@ -166,7 +176,6 @@ func (d *decoder) profile(p *Profile, n *yaml.Node) {
 		},
 		"speed":  d.number(&p.Speed),
 		"strict": d.boolean(&p.Strict),
-		"estate": func(n *yaml.Node, path string) { d.estate(&p.Estate, n, path) },
 		"quotas": func(n *yaml.Node, path string) {
 			d.list(n, path, func(n *yaml.Node, path string) {
 				q := Quota{Source: "the sim file"}
@@ -192,11 +201,19 @@ func (d *decoder) profile(p *Profile, n *yaml.Node) {
 					"after": d.integer(&f.After), "first": d.integer(&f.First), "every": d.integer(&f.Every),
 					"probability": d.number(&f.Probability), "code": d.text(&f.Code), "status": d.integer(&f.Status),
 					"message": d.text(&f.Message), "seconds": d.number(&f.Seconds),
+					"at": d.optional(&f.At), "retry_after": d.text(&f.RetryAfter),
 				}))
 				p.Faults = append(p.Faults, f)
 			})
 		},
-	})
+	}
+	if len(d.front.Kinds()) > 0 {
+		known["estate"] = func(n *yaml.Node, path string) { d.estate(&p.Estate, n, path) }
+	}
+	if _, ok := d.front.(Runner); ok {
+		known["warehouse"] = func(n *yaml.Node, path string) { d.warehouse(&p.Warehouse, n, path) }
+	}
+	d.mapping(n, "", known)
 }
 
 func (d *decoder) estate(e *EstateConfig, n *yaml.Node, path string) {

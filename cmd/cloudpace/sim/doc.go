@@ -14,7 +14,7 @@
 //	err = server.Serve(ctx, listener)
 //
 // A request is identified, counted, delayed, broken, throttled or answered, in
-// this order: latency; faults of the connection; the quota; other faults; the
-// answer. Everything that is random is drawn from the profile's seed, so two
+// this order: latency; faults of the connection; the quota; other faults, among
+// them those that break the connection within an answer; the answer. Everything that is random is drawn from the profile's seed, so two
 // servers with one profile treat the same requests alike.
 package sim

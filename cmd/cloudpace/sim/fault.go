@@ -14,9 +14,13 @@ type FaultKind string
 const (
 	Latency FaultKind = "latency" // the answer comes Seconds later; other faults may follow
 
-	Reset FaultKind = "reset" // the connection is reset instead of an answer
-	Close FaultKind = "close" // the connection is closed instead of an answer
-	Hang  FaultKind = "hang"  // no answer until the client gives up
+	// These three come instead of an answer, or with At within it.
+	Reset FaultKind = "reset" // the connection is reset
+	Close FaultKind = "close" // the connection is closed
+	Hang  FaultKind = "hang"  // no more until the client gives up
+	// GoAway is of HTTP/2: the connection takes no new streams, that of the request
+	// included.
+	GoAway FaultKind = "goaway"
 
 	Error          FaultKind = "error"            // Code and Status, in the protocol's form
 	HTTP500        FaultKind = "http_500"         // an internal error, in the protocol's form
@@ -37,7 +41,7 @@ const (
 
 // FaultKinds lists them all.
 func FaultKinds() []FaultKind {
-	return slices.Concat([]FaultKind{Latency}, ofConnection, ofAnswer, ofPage)
+	return slices.Concat([]FaultKind{Latency}, ofConnection, []FaultKind{GoAway}, ofAnswer, ofPage)
 }
 
 var (
@@ -63,6 +67,39 @@ type Fault struct {
 	Status  int     // likewise, and for HTML
 	Message string  // likewise
 	Seconds float64 // for Latency
+
+	// At lets Reset, Close and Hang strike so many bytes into the answer, counted
+	// from the first of its head: the request was carried out. With 0 no byte comes;
+	// with more than there are, all do. Without At it is not carried out.
+	At *int
+	// RetryAfter is the value of that header in refusals and pages of HTML, as it is:
+	// "5", a date, or what no client can read. Empty is no header.
+	RetryAfter string
+}
+
+// stage is when in a request's life a fault comes.
+type stage int
+
+const (
+	onArrival  stage = iota // latency
+	asGoAway                // before anything is made of the request
+	unanswered              // nothing was carried out
+	asRefusal               // the quota was charged; the answer is another, or part of it
+	onPage                  // the answer is a changed page
+)
+
+func (f *Fault) stage() stage {
+	switch {
+	case f.Kind == Latency:
+		return onArrival
+	case f.Kind == GoAway:
+		return asGoAway
+	case slices.Contains(ofConnection, f.Kind) && f.At == nil:
+		return unanswered
+	case slices.Contains(ofPage, f.Kind):
+		return onPage
+	}
+	return asRefusal
 }
 
 // faults decides which calls go wrong.
@@ -86,14 +123,19 @@ func newFaults(rules []Fault, seed uint64) *faults {
 	return &faults{rules: rules, seed: seed, seen: make(map[faultKey]int)}
 }
 
-// find gives the first fault of the given kinds that strikes a call.
-func (f *faults) find(c *Call, kinds ...FaultKind) *Fault {
+// find gives the first fault of a stage that strikes a call.
+func (f *faults) find(c *Call, at stage) *Fault {
 	for i := range f.rules {
-		if r := &f.rules[i]; slices.Contains(kinds, r.Kind) && r.hits(c) && f.strikes(i, c) {
+		if r := &f.rules[i]; r.stage() == at && r.hits(c) && f.strikes(i, c) {
 			return r
 		}
 	}
 	return nil
+}
+
+// have tells whether there are faults of a stage at all.
+func (f *faults) have(at stage) bool {
+	return slices.ContainsFunc(f.rules, func(r Fault) bool { return r.stage() == at })
 }
 
 func (f *faults) strikes(i int, c *Call) bool {

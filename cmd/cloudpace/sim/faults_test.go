@@ -11,7 +11,7 @@ func struck(f Fault, seed uint64, n int) []int {
 	fs := newFaults([]Fault{f}, seed)
 	var list []int
 	for i := 1; i <= n; i++ {
-		if fs.find(&Call{Account: "111122223333", Service: "ec2", Operation: "DescribeVpcs"}, f.Kind) != nil {
+		if fs.find(&Call{Account: "111122223333", Service: "ec2", Operation: "DescribeVpcs"}, f.stage()) != nil {
 			list = append(list, i)
 		}
 	}
@@ -64,7 +64,7 @@ func TestFaultsCountByScope(t *testing.T) {
 	fs := newFaults([]Fault{{Kind: Denied, Every: 2}}, 1)
 	for i := 1; i <= 10; i++ {
 		for _, region := range []string{"us-east-1", "eu-west-1"} {
-			hit := fs.find(&Call{Account: "111122223333", Region: region, Operation: "X"}, Denied) != nil
+			hit := fs.find(&Call{Account: "111122223333", Region: region, Operation: "X"}, asRefusal) != nil
 			if hit != (i%2 == 0) {
 				t.Fatalf("call %d in %s: %v", i, region, hit)
 			}
@@ -76,7 +76,7 @@ func TestFaultsCountByScope(t *testing.T) {
 func TestFaultsForget(t *testing.T) {
 	fs := newFaults([]Fault{{Kind: Denied, First: 1}}, 1)
 	for i := range 3 * manyScopes {
-		fs.find(&Call{Operation: fmt.Sprint(i)}, Denied)
+		fs.find(&Call{Operation: fmt.Sprint(i)}, asRefusal)
 	}
 	if n := len(fs.seen); n > manyScopes {
 		t.Errorf("%d scopes are remembered", n)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -22,15 +23,10 @@ func Load(front Front, nameOrFile string) (Profile, error) {
 	if nameOrFile == "" || nameOrFile == front.Provider() {
 		return Default(front), nil
 	}
-	if !bytes.ContainsAny([]byte(nameOrFile), `./\`) {
+	if !isFile(nameOrFile) {
 		return Profile{}, &cloudpace.ConfigError{Path: "profile", Value: nameOrFile, Allowed: oneOf(nameOrFile, []string{front.Provider()}) + ", or a file"}
 	}
-	f, err := os.Open(nameOrFile)
-	if err != nil {
-		return Profile{}, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := readFile(nameOrFile)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -40,6 +36,40 @@ func Load(front Front, nameOrFile string) (Profile, error) {
 	}
 	p.Name = nameOrFile
 	return p, nil
+}
+
+// ProviderIn tells which provider a name or a sim file is of: the name itself, or
+// what the file says. It is "" where the file does not say, or cannot be read:
+// [Load] tells why.
+func ProviderIn(nameOrFile string) (provider string) {
+	if !isFile(nameOrFile) {
+		return nameOrFile
+	}
+	defer func() {
+		if recover() != nil {
+			provider = ""
+		}
+	}()
+	text, err := readFile(nameOrFile)
+	var head struct {
+		Profile string `yaml:"profile"`
+	}
+	if err != nil || yaml.Unmarshal(text, &head) != nil {
+		return ""
+	}
+	return head.Profile
+}
+
+func isFile(nameOrFile string) bool { return strings.ContainsAny(nameOrFile, `./\`) }
+
+// readFile reads a byte more than is allowed, for what is too long to be noticed.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
 // Parse reads the text of a sim file. What the file leaves out is as in

@@ -12,7 +12,7 @@ import (
 )
 
 // disconnect ends a request without an answer. Where the connection is out of
-// reach (HTTP/2, a recorder) it is aborted in net/http's way.
+// reach (a recorder) it is aborted in net/http's way.
 func (s *Server) disconnect(w http.ResponseWriter, r *http.Request, kind FaultKind) {
 	if kind == Hang {
 		drain(r)
@@ -22,10 +22,19 @@ func (s *Server) disconnect(w http.ResponseWriter, r *http.Request, kind FaultKi
 		}
 		panic(http.ErrAbortHandler)
 	}
+	if w, ok := w.(*h2Writer); ok {
+		hangUp(w.conn.conn, kind) // with all other streams, as in life
+		panic(http.ErrAbortHandler)
+	}
 	conn, ok := takeOver(w)
 	if !ok {
 		panic(http.ErrAbortHandler)
 	}
+	hangUp(conn, kind)
+}
+
+// hangUp closes a connection; Reset lets the other side know no more than that.
+func hangUp(conn net.Conn, kind FaultKind) {
 	if tcp, ok := conn.(*net.TCPConn); ok && kind == Reset {
 		_ = tcp.SetLinger(0) // without it the client sees a close, which is a fault too
 	}
@@ -45,12 +54,12 @@ func takeOver(w http.ResponseWriter) (net.Conn, bool) {
 // spoil answers in a way that a fault says.
 func (s *Server) spoil(w http.ResponseWriter, r *http.Request, c *Call, f *Fault) {
 	if refusal, ok := f.refusal(); ok {
-		s.front.Refuse(c, refusal).write(w)
+		f.hint(s.front.Refuse(c, refusal)).write(w)
 		return
 	}
 	switch f.Kind {
 	case HTML:
-		page(f).write(w)
+		f.hint(page(f)).write(w)
 		return
 	case Wrong:
 		s.front.Wrong(c).write(w)
@@ -69,26 +78,49 @@ func (s *Server) spoil(w http.ResponseWriter, r *http.Request, c *Call, f *Fault
 		answer.write(w)
 		return
 	}
+	if f.At != nil {
+		s.breakOff(w, r, answer, f)
+		return
+	}
+	answer.Header.Del("Content-Length")
+	if f.Kind == Cut {
+		answer.Header.Set("Content-Length", strconv.Itoa(max(2, len(answer.Body))))
+	}
 	conn, ok := takeOver(w)
-	if !ok {
+	if !ok { // HTTP/2: the stream ends there
+		answer.Body = half
+		answer.write(w)
 		panic(http.ErrAbortHandler)
 	}
 	defer conn.Close()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", answer.Status, http.StatusText(answer.Status))
-	answer.Header.Del("Content-Length")
-	if f.Kind == Cut {
-		answer.Header.Set("Content-Length", strconv.Itoa(max(2, len(answer.Body))))
-	} else {
+	if f.Kind == CloseMidBody {
 		answer.Header.Set("Transfer-Encoding", "chunked")
 	}
-	_ = answer.Header.Write(&b) // into memory
-	b.WriteString("\r\n")
+	answer.head(&b)
 	if f.Kind == CloseMidBody && len(half) > 0 {
 		fmt.Fprintf(&b, "%x\r\n", len(half))
 	}
 	b.Write(half)
 	_, _ = conn.Write(b.Bytes()) // whoever has left has had the fault already
+}
+
+// head writes the head of an answer as HTTP/1.1 has it.
+func (a Answer) head(b *bytes.Buffer) {
+	fmt.Fprintf(b, "HTTP/1.1 %d %s\r\n", a.Status, http.StatusText(a.Status))
+	_ = a.Header.Write(b) // into memory
+	b.WriteString("\r\n")
+}
+
+// hint adds the header that a fault asks for.
+func (f *Fault) hint(a Answer) Answer {
+	if f.RetryAfter != "" {
+		if a.Header == nil {
+			a.Header = make(http.Header)
+		}
+		a.Header.Set("Retry-After", f.RetryAfter)
+	}
+	return a
 }
 
 // whole gives the answer that there would have been.

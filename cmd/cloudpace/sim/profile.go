@@ -27,6 +27,7 @@ type Profile struct {
 	Quotas     []Quota // the first that matches counts
 	Neighbours []Neighbour
 	Faults     []Fault
+	Warehouse  Warehouse // for fronts that run statements
 }
 
 // The estate of a profile that says nothing about it.
@@ -36,12 +37,16 @@ const (
 )
 
 // Default has the quotas that the provider documents, no faults, no neighbours,
-// and a small estate.
+// and a small estate where the provider has one.
 func Default(front Front) Profile {
-	return Profile{
-		Name: front.Provider(), Seed: 1, Speed: 1, Quotas: front.Quotas(),
-		Estate: EstateConfig{Accounts: ExampleAccounts(defaultAccounts), Regions: front.Regions(), Assets: defaultAssets},
+	p := Profile{Name: front.Provider(), Seed: 1, Speed: 1, Quotas: front.Quotas()}
+	if len(front.Kinds()) > 0 {
+		p.Estate = EstateConfig{Accounts: ExampleAccounts(defaultAccounts), Regions: front.Regions(), Assets: defaultAssets}
 	}
+	if _, ok := front.(Runner); ok {
+		p.Warehouse = DefaultWarehouse()
+	}
+	return p
 }
 
 // Check finds all that is wrong with a profile; each fault is a
@@ -50,7 +55,16 @@ func Default(front Front) Profile {
 func (p Profile) Check(front Front, upstream bool) error {
 	var c checker
 	c.number("speed", p.Speed, p.Speed >= 0.001 && p.Speed <= 1000, "0.001 to 1000")
-	c.estate(p.Estate, front)
+	if len(front.Kinds()) > 0 {
+		c.estate(p.Estate, front)
+	} else if e := p.Estate; len(e.Accounts)+len(e.Regions)+len(e.Types)+e.Assets != 0 {
+		c.reject("estate", "an estate", "none: "+front.Provider()+" has no accounts here")
+	}
+	if _, ok := front.(Runner); ok {
+		c.warehouse(p.Warehouse)
+	} else if p.Warehouse != (Warehouse{}) {
+		c.reject("warehouse", "a warehouse", "none: "+front.Provider()+" runs no statements")
+	}
 	for i, q := range p.Quotas {
 		at := fmt.Sprintf("quotas[%d].", i)
 		c.number(at+"burst", q.Burst, q.Burst >= 1 && q.Burst <= 1e9, "1 to 1e9")
@@ -124,6 +138,23 @@ func (c *checker) fault(at string, f Fault, upstream bool) {
 	}
 	if f.Kind == Error && f.Code == "" {
 		c.reject(at+"code", nil, "the provider's error code, such as InternalFailure")
+	}
+	switch {
+	case f.At != nil && !slices.Contains(ofConnection, f.Kind):
+		c.reject(at+"at", *f.At, "only with fault: reset, close or hang")
+	case f.At != nil && (*f.At < 0 || *f.At > maxAt):
+		c.reject(at+"at", *f.At, fmt.Sprintf("0 to %d bytes", maxAt))
+	}
+	if _, refuses := f.refusal(); f.RetryAfter != "" && !refuses && f.Kind != HTML {
+		c.reject(at+"retry_after", f.RetryAfter, "only with faults that are errors, and html")
+	}
+	c.hint(at+"retry_after", f.RetryAfter)
+}
+
+// hint takes any text that a header can carry: it need not make sense.
+func (c *checker) hint(path, text string) {
+	if len(text) > 100 || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+		c.reject(path, text, "at most 100 printable ASCII characters")
 	}
 }
 

@@ -40,6 +40,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
+	s.http2.Wait()
 	if serving := <-failed; err == nil && !errors.Is(serving, http.ErrServerClosed) {
 		err = serving
 	}

@@ -23,6 +23,8 @@ type Server struct {
 	upstream *upstream
 	log      *slog.Logger
 
+	http2  sync.WaitGroup // its connections, which begin under the lock before the end
+	mu     sync.Mutex
 	ending sync.Once
 	done   chan struct{} // closed when hung requests are to end
 }
@@ -72,6 +74,9 @@ func (s *Server) Report() Report {
 	}
 	r.Totals, r.Scopes = s.stats.report()
 	r.Buckets = s.quotas.states(time.Now())
+	if front, ok := s.front.(Runner); ok {
+		r.Executions = countExecutions(front.Executions())
+	}
 	return r
 }
 
@@ -80,13 +85,18 @@ func (s *Server) Reset() {
 	s.stats.reset()
 	s.quotas.reset(time.Now())
 	s.faults.reset()
+	if front, ok := s.front.(Runner); ok {
+		front.Reset()
+	}
 }
 
 // Close ends the requests that hang or wait. Those that come later are answered
-// as before, except that they do not hang.
+// as before, except that they do not hang; connections with HTTP/2 end.
 func (s *Server) Close() {
 	s.ending.Do(func() {
+		s.mu.Lock()
 		close(s.done)
+		s.mu.Unlock()
 		if s.upstream != nil {
 			s.upstream.transport.CloseIdleConnections()
 		}
@@ -99,11 +109,18 @@ func (s *Server) real(d time.Duration) time.Duration {
 }
 
 func (s *Server) setting() Setting {
-	return Setting{Estate: s.estate, Strict: s.profile.Strict, Upstream: s.upstream != nil}
+	return Setting{
+		Estate: s.estate, Strict: s.profile.Strict, Upstream: s.upstream != nil,
+		Seed: s.profile.Seed, Speed: s.profile.Speed, Warehouse: s.profile.Warehouse,
+	}
 }
 
 // ServeHTTP answers one request, or does not.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if speaksHTTP2(r) {
+		s.serveHTTP2(w)
+		return
+	}
 	if own, ok := strings.CutPrefix(r.URL.Path, ownPrefix); ok && r.Header.Get("Authorization") == "" {
 		s.serveOwn(w, r, own)
 		return
@@ -117,7 +134,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// What ends a request without an answer may do so by a panic.
 	defer v.faulted("aborted")
-	if f := s.faults.find(c, Latency); f != nil {
+	if f := s.faults.find(c, onArrival); f != nil {
 		v.delayed()
 		drain(r)
 		if !s.wait(r.Context(), s.real(time.Duration(f.Seconds*float64(time.Second)))) {
@@ -125,7 +142,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler)
 		}
 	}
-	if f := s.faults.find(c, ofConnection...); f != nil {
+	if f := s.faults.find(c, unanswered); f != nil {
 		v.faulted(f.Kind)
 		s.disconnect(w, r, f.Kind)
 		return
@@ -135,7 +152,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.front.Refuse(c, Refusal{Why: WhyThrottled, Wait: s.real(wait), RetryAfter: s.real(hint)}).write(w)
 		return
 	}
-	if f := s.faults.find(c, ofAnswer...); f != nil {
+	if f := s.faults.find(c, asRefusal); f != nil {
 		v.faulted(f.Kind)
 		s.spoil(w, r, c, f)
 		return
@@ -144,7 +161,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.upstream.serve(w, r, c, v)
 		return
 	}
-	f := s.faults.find(c, ofPage...)
+	f := s.faults.find(c, onPage)
 	answer := s.front.Answer(c, s.setting(), edit(f))
 	if f != nil {
 		v.faulted(f.Kind)

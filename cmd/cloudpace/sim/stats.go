@@ -68,6 +68,8 @@ type Report struct {
 	Totals   Counts        `json:"totals"`
 	Scopes   []ScopeCounts `json:"scopes"`
 	Buckets  []BucketState `json:"buckets"`
+	// Executions are there where statements run.
+	Executions *ExecutionCounts `json:"executions,omitempty"`
 }
 
 type stats struct {
