@@ -207,6 +207,21 @@ func TestPageFaults(t *testing.T) {
 	}
 }
 
+// TestForeignToken: a token is good for the list that it is of alone.
+func TestForeignToken(t *testing.T) {
+	x, stop := start(t, azure.New(), small(azure.New()))
+	defer stop()
+	link, _ := x.get(inFirst + "/providers/Microsoft.Compute/disks").body["nextLink"].(string)
+	if link == "" {
+		t.Fatal("there is one page of disks")
+	}
+	for _, other := range []string{strings.Replace(link, first, second, 1), strings.Replace(link, "disks", "snapshots", 1)} {
+		if a := x.get(other); a.code() != "InvalidSkipToken" {
+			t.Errorf("%s: %d %.200s", other, a.status, a.text)
+		}
+	}
+}
+
 // TestErrors: codes that are asked for come with their own status and form, and
 // cloudpace takes them for what they are.
 func TestErrors(t *testing.T) {

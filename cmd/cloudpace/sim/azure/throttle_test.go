@@ -188,6 +188,9 @@ func TestSpeed(t *testing.T) {
 		if a := x.get(storage); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") != "30" {
 			t.Errorf("%d, Retry-After %q", a.status, a.header.Get("Retry-After"))
 		}
+		if a := x.query("ResourceContainers", ""); a.header.Get("x-ms-user-quota-resets-after") != "00:00:01" {
+			t.Errorf("the window of five seconds ends in %s", a.header.Get("x-ms-user-quota-resets-after"))
+		}
 		time.Sleep(30 * time.Second)
 		if a := x.get(storage); a.status != http.StatusOK {
 			t.Errorf("%d after the window", a.status)
