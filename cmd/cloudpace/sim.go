@@ -15,6 +15,7 @@ import (
 	inventoryaws "github.com/cloudpace/cloudpace/cmd/cloudpace/inventory/aws"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/aws"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/azure"
 )
 
 // simFlags are the command line of sim.
@@ -32,9 +33,9 @@ func newSimCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sim",
 		Short: "Run a cloud that throttles, to try things on",
-		Long: `sim answers as AWS does, from an estate that is computed from a seed, with the
-request quotas that AWS documents. A sim file adds faults, neighbours who use part
-of a quota, and quotas of your own. With --upstream another emulator answers, and
+		Long: `sim answers as a cloud does, AWS or Azure, from an estate that is computed from a
+seed, with the request quotas that the cloud documents. A sim file adds faults,
+neighbours who use part of a quota, and quotas of your own. With --upstream another emulator answers, and
 quotas and faults are put in front of it.
 
 With --databricks it is a Databricks workspace: Thrift as the SQL drivers speak it,
@@ -43,11 +44,12 @@ counts how often each of them ran.
 
 What it was asked and what it refused is at /_sim/ as a page and at /_sim/stats as
 JSON; a POST to /_sim/reset starts anew. It serves until it is interrupted, and
-then prints the totals. Signatures are not verified: leave it on loopback.
+then prints the totals. Nobody is asked who they are: leave it on loopback.
 
 Exit codes: 0 stopped; 1 the address is taken, the upstream does not answer, or
 serving broke; 2 wrong usage or a faulty sim file.`,
 		Example: `  cloudpace sim --accounts 3 --regions us-east-1,eu-west-1 --assets 20000
+  cloudpace sim --profile azure --accounts 5 --assets 20000
   cloudpace sim --profile sim.yaml --seed 7
   cloudpace sim --upstream http://127.0.0.1:5000
   cloudpace sim --databricks`,
@@ -58,12 +60,12 @@ serving broke; 2 wrong usage or a faulty sim file.`,
 	}
 	fs := c.Flags()
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:4599", "`address` to serve on; port 0 is any that is free")
-	fs.StringVar(&f.profile, "profile", "aws", "what to simulate: aws, with its documented quotas, databricks, or a sim `file`")
+	fs.StringVar(&f.profile, "profile", "aws", "what to simulate: aws or azure, with the documented quotas, databricks, or a sim `file`")
 	fs.BoolVar(&f.databricks, "databricks", false, "simulate a Databricks workspace: --profile databricks, or with --profile, what the file adds to")
 	fs.Uint64Var(&f.seed, "seed", 1, "`number` that the estate and all chance are drawn from")
 	fs.Float64Var(&f.speed, "speed", 1, "`times` as fast: quotas refill and neighbours call so much faster")
-	fs.IntVar(&f.accounts, "accounts", 1, "`number` of accounts: 111122223333, 444455556666 and so on")
-	fs.StringSliceVar(&f.regions, "regions", nil, "`regions` that the accounts have enabled")
+	fs.IntVar(&f.accounts, "accounts", 1, "`number` of accounts or subscriptions: 111122223333 or 00000000-0000-0000-0000-000000000001 and so on")
+	fs.StringSliceVar(&f.regions, "regions", nil, "`regions` that the accounts have enabled, or where the subscriptions' resources are")
 	fs.IntVar(&f.assets, "assets", 1000, "`number` of assets in all accounts and regions together")
 	fs.StringVar(&f.upstream, "upstream", "", "`URL` of another emulator that answers behind the quotas and faults")
 	fs.BoolVar(&f.strict, "strict", false, "refuse operations that are not modelled; without it listings of these are empty")
@@ -149,11 +151,11 @@ func (f *simFlags) read(front sim.Front, changed func(string) bool) (sim.Profile
 		if f.accounts < 1 || f.accounts > sim.MaxAccounts {
 			return p, usage("--accounts is %d (allowed: 1 to %d)", f.accounts, sim.MaxAccounts)
 		}
-		p.Estate.Accounts = sim.ExampleAccounts(f.accounts)
+		p.Estate.Accounts = sim.ExamplesOf(front, f.accounts)
 	}
 	if changed("regions") {
 		p.Estate.Regions = distinct(f.regions)
-		if err := inventoryaws.CheckRegions(p.Estate.Regions); err != nil {
+		if err := inventoryaws.CheckRegions(p.Estate.Regions); err != nil && front.Provider() == "aws" {
 			return p, usage("--regions: %w", err)
 		}
 	}
@@ -185,8 +187,12 @@ func (f *simFlags) greet(w io.Writer, at net.Addr, server *sim.Server) {
 	if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		fmt.Fprintln(w, "Others can reach this address, and nobody is asked who they are.")
 	}
-	if r.Executions != nil {
+	switch {
+	case r.Executions != nil:
 		greetDatabricks(w, at)
+		return
+	case r.Provider == "azure":
+		greetAzure(w, url, server.Estate().Accounts()[0])
 		return
 	}
 	key := aws.AccessKey(server.Estate().Accounts()[0])
@@ -200,6 +206,17 @@ func (f *simFlags) greet(w io.Writer, at net.Addr, server *sim.Server) {
 
 Status: %[1]s/_sim/   Stop: Ctrl-C
 `, url, server.Estate().Regions()[0], key)
+}
+
+// greetAzure says how to ask. The SDKs have no variable for an endpoint: a client
+// is told in code, which the documentation shows.
+func greetAzure(w io.Writer, url, subscription string) {
+	fmt.Fprintf(w, `
+    curl -H 'Authorization: Bearer %s' '%s/subscriptions/%s/resources?api-version=2021-04-01'
+
+Resource Manager's endpoint for clients: %[2]s   Audience: %[4]s
+Status: %[2]s/_sim/   Stop: Ctrl-C
+`, azure.Token, url, subscription, azure.Audience)
 }
 
 // totals says at the end what was asked.

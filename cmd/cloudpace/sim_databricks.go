@@ -10,11 +10,12 @@ import (
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/aws"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/azure"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/databricks"
 )
 
 // simProfiles are the clouds that there are.
-var simProfiles = []string{"aws", "databricks"}
+var simProfiles = []string{"aws", "azure", "databricks"}
 
 // front chooses the cloud: by flag, by name, or by what the sim file says.
 func (f *simFlags) front(changed func(string) bool) (sim.Front, error) {
@@ -30,6 +31,9 @@ func (f *simFlags) front(changed func(string) bool) (sim.Front, error) {
 		return nil, usage("--profile is %q (allowed: %s%s, or a file)", provider, hint, strings.Join(simProfiles, ", "))
 	}
 	if !f.databricks && provider != "databricks" {
+		if provider == "azure" {
+			return azure.New(), nil
+		}
 		return aws.New(), nil
 	}
 	if provider != "" && provider != "databricks" {

@@ -9,7 +9,9 @@ import (
 // since the server started.
 type bucket struct {
 	burst, rate float64
-	cost, floor float64 // what a refused request takes, and down to what
+	cost, floor float64       // what a refused request takes, and down to what
+	window      time.Duration // if not 0, it fills at once when one ends
+	ends        time.Duration // when the present one does
 
 	tokens     float64
 	at         time.Duration
@@ -20,7 +22,13 @@ type bucket struct {
 const nearly = 1e-6
 
 func (b *bucket) refill(now time.Duration) {
-	if now > b.at {
+	switch {
+	case b.window > 0:
+		if now >= b.ends {
+			b.tokens = b.burst
+		}
+		b.at = max(b.at, now)
+	case now > b.at:
 		b.tokens = min(b.burst, b.tokens+b.rate*(now-b.at).Seconds())
 		b.at = now
 	}
@@ -28,6 +36,9 @@ func (b *bucket) refill(now time.Duration) {
 
 // draw takes a token if there is one.
 func (b *bucket) draw() bool {
+	if b.window > 0 && b.at >= b.ends {
+		b.ends = b.at + b.window
+	}
 	if b.tokens >= 1-nearly {
 		b.tokens--
 		return true
@@ -66,7 +77,18 @@ func (b *bucket) take(now time.Duration) (ok bool, wait time.Duration) {
 	if b.draw() {
 		return true, 0
 	}
-	return false, time.Duration((1 - b.tokens) / b.rate * float64(time.Second))
+	if b.window > 0 {
+		return false, b.ends - now
+	}
+	return false, seconds((1 - b.tokens) / b.rate)
+}
+
+// resets tells how long it takes until the bucket is full.
+func (b *bucket) resets(now time.Duration) time.Duration {
+	if b.window > 0 {
+		return max(0, b.ends-now)
+	}
+	return seconds((b.burst - b.tokens) / b.rate)
 }
 
 // full tells whether a bucket is as a new one would be.

@@ -22,6 +22,10 @@ type Call struct {
 	// Token tells whether it is a token that asks for the page.
 	Token bool
 
+	// Left is what the quotas that the call was charged to have left, for fronts
+	// that tell. The server sets it, in the clock's time.
+	Left []Left
+
 	// Native is the front's own.
 	Native any
 }
@@ -49,8 +53,9 @@ type Refusal struct {
 	Message string
 	// Of a throttle: Wait is how long it takes until there is a token again, to be
 	// told where the service documents it; RetryAfter is to be told in any case,
-	// unless 0.
+	// unless 0; Quota is the one that is used up.
 	Wait, RetryAfter time.Duration
+	Quota            *Quota
 }
 
 // Why is a kind of refusal.

@@ -181,6 +181,7 @@ func (d *decoder) profile(p *Profile, n *yaml.Node) {
 				q := Quota{Source: "the sim file"}
 				d.mapping(n, path, d.match(&q.Match, keys{
 					"burst": d.number(&q.Burst), "rate": d.number(&q.Rate), "shared": d.boolean(&q.Shared),
+					"wide": d.boolean(&q.Wide), "window": d.number(&q.Window), "layer": d.text(&q.Layer), "name": d.text(&q.Name),
 					"retry_after": d.number(&q.RetryAfter), "throttle_cost": d.number(&q.ThrottleCost), "floor": d.number(&q.Floor),
 				}))
 				d.quotas = append(d.quotas, q)
@@ -189,7 +190,7 @@ func (d *decoder) profile(p *Profile, n *yaml.Node) {
 		"neighbours": func(n *yaml.Node, path string) {
 			d.list(n, path, func(n *yaml.Node, path string) {
 				var x Neighbour
-				d.mapping(n, path, d.match(&x.Match, keys{"rate": d.number(&x.Rate), "from": d.number(&x.From), "to": d.number(&x.To)}))
+				d.mapping(n, path, d.match(&x.Match, keys{"layer": d.patterns(&x.Layer), "rate": d.number(&x.Rate), "from": d.number(&x.From), "to": d.number(&x.To)}))
 				p.Neighbours = append(p.Neighbours, x)
 			})
 		},
@@ -232,7 +233,7 @@ func (d *decoder) estate(e *EstateConfig, n *yaml.Node, path string) {
 					d.reject(n, path, count, fmt.Sprintf("1 to %d, or a list of ids", MaxAccounts))
 					return
 				}
-				e.Accounts = ExampleAccounts(count)
+				e.Accounts = ExamplesOf(d.front, count)
 				return
 			}
 			texts(&e.Accounts)(n, path)

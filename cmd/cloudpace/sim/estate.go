@@ -213,7 +213,16 @@ func (e *Estate) Find(p Place, kind string, hidden uint64) (int, bool) {
 	return int(i), true
 }
 
-// ExampleAccounts makes ids of accounts that nobody has.
+// ExamplesOf makes ids of accounts that nobody has, in the form that a front's
+// provider gives them.
+func ExamplesOf(front Front, n int) []string {
+	if own, ok := front.(interface{ ExampleAccounts(n int) []string }); ok {
+		return own.ExampleAccounts(n)
+	}
+	return ExampleAccounts(n)
+}
+
+// ExampleAccounts makes ids of AWS accounts that nobody has.
 func ExampleAccounts(n int) []string {
 	list := []string{"111122223333", "444455556666", "777788889999"}
 	for i := len(list); i < n; i++ {

@@ -41,7 +41,7 @@ const (
 func Default(front Front) Profile {
 	p := Profile{Name: front.Provider(), Seed: 1, Speed: 1, Quotas: front.Quotas()}
 	if len(front.Kinds()) > 0 {
-		p.Estate = EstateConfig{Accounts: ExampleAccounts(defaultAccounts), Regions: front.Regions(), Assets: defaultAssets}
+		p.Estate = EstateConfig{Accounts: ExamplesOf(front, defaultAccounts), Regions: front.Regions(), Assets: defaultAssets}
 	}
 	if _, ok := front.(Runner); ok {
 		p.Warehouse = DefaultWarehouse()
@@ -68,7 +68,8 @@ func (p Profile) Check(front Front, upstream bool) error {
 	for i, q := range p.Quotas {
 		at := fmt.Sprintf("quotas[%d].", i)
 		c.number(at+"burst", q.Burst, q.Burst >= 1 && q.Burst <= 1e9, "1 to 1e9")
-		c.number(at+"rate", q.Rate, q.Rate > 0 && q.Rate <= 1e9, "> 0, at most 1e9")
+		c.number(at+"rate", q.Rate, q.Rate > 0 && q.Rate <= 1e9 || q.Window > 0, "> 0, at most 1e9")
+		c.number(at+"window", q.Window, q.Window >= 0 && q.Window <= 1e6, "0 to 1e6")
 		c.number(at+"retry_after", q.RetryAfter, q.RetryAfter >= 0 && q.RetryAfter <= 3600, "0 to 3600")
 		c.number(at+"throttle_cost", q.ThrottleCost, q.ThrottleCost >= 0 && q.ThrottleCost <= 1e6, "0 to 1e6")
 		c.number(at+"floor", q.Floor, q.Floor <= 0 && q.Floor >= -1e6, "-1e6 to 0")

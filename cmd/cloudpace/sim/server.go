@@ -147,9 +147,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.disconnect(w, r, f.Kind)
 		return
 	}
-	if ok, wait, hint := s.quotas.take(c, time.Now()); !ok {
+	if no := s.charge(c); no != nil {
 		v.throttled()
-		s.front.Refuse(c, Refusal{Why: WhyThrottled, Wait: s.real(wait), RetryAfter: s.real(hint)}).write(w)
+		s.front.Refuse(c, *no).write(w)
 		return
 	}
 	if f := s.faults.find(c, asRefusal); f != nil {
@@ -169,6 +169,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.served(answer.Status)
 	}
 	answer.write(w)
+}
+
+// charge takes the call's tokens, and translates the model's times.
+func (s *Server) charge(c *Call) *Refusal {
+	left, no := s.quotas.take(c, time.Now())
+	for i := range left {
+		left[i].Resets = s.real(left[i].Resets)
+	}
+	c.Left = left
+	if no != nil {
+		no.Wait, no.RetryAfter = s.real(no.Wait), s.real(no.RetryAfter)
+	}
+	return no
 }
 
 func edit(f *Fault) Edit {

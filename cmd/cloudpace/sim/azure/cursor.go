@@ -1,0 +1,49 @@
+package azure
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
+)
+
+// cursor is where a page begins. Clients get it as a token that tells them
+// nothing.
+type cursor struct {
+	offset int // things before the page
+	page   int // pages before it, empty ones too
+}
+
+// salt ties tokens to one listing.
+func salt(e *sim.Estate, listing string) uint64 {
+	return e.Draw(sim.Place{}, listing, 0, "token")
+}
+
+// token writes a cursor with a checksum, and mixed so that counting up shows
+// nowhere.
+func (c cursor) token(salt uint64) string {
+	var b [16]byte
+	binary.BigEndian.PutUint32(b[8:], uint32(c.offset)^uint32(salt))
+	binary.BigEndian.PutUint32(b[12:], uint32(c.page)^uint32(salt>>32))
+	h := fnv.New64a()
+	var s [8]byte
+	binary.BigEndian.PutUint64(s[:], salt)
+	_, _ = h.Write(s[:]) // a hash takes everything
+	_, _ = h.Write(b[8:])
+	binary.BigEndian.PutUint64(b[:], h.Sum64())
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func parseCursor(token string, salt uint64) (cursor, bool) {
+	b, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(b) != 16 {
+		return cursor{}, false
+	}
+	c := cursor{
+		offset: int(binary.BigEndian.Uint32(b[8:]) ^ uint32(salt)),
+		page:   int(binary.BigEndian.Uint32(b[12:]) ^ uint32(salt>>32)),
+	}
+	return c, c.token(salt) == token && c.offset <= math.MaxInt32 && c.page <= math.MaxInt32
+}
