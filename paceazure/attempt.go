@@ -71,15 +71,17 @@ func (p *attemptPolicy) Do(req *policy.Request) (*http.Response, error) {
 func (op *operation) admit() error {
 	switch {
 	case op.stop != nil:
-		// The caller's context has retry options of its own, and its loop goes on.
 		return op.stop
 	case op.call == nil:
 		return op.begin()
 	case op.again, op.failed == nil, op.status == http.StatusUnauthorized:
 		// Paid for; or after a success that the caller's rules want repeated; or the
-		// login answers a challenge within the attempt.
+		// login answers a challenge within the attempt, and nothing was carried out.
+	case op.barred:
+		// The caller's context has retry options of its own, and its loop goes on.
+		return op.failed
 	default:
-		if err := op.pay(); err != nil { // likewise the caller's own loop
+		if err := op.pay(); err != nil { // likewise
 			return err
 		}
 	}

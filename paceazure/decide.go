@@ -20,7 +20,8 @@ func (op *operation) decide(raw *http.Request, resp *http.Response) (stop error)
 	if r.HasHint && (kind == verdict.Throttled || kind == verdict.Transient) {
 		op.notBefore = time.Now().Add(r.Hint)
 	}
-	if !op.repeats(resp, kind) || op.retries >= op.wiring.retries || !safe(raw) && !r.Unprocessed {
+	op.barred = !safe(raw) && !r.Unprocessed
+	if op.barred || !op.repeats(resp, kind) || op.retries >= op.wiring.retries {
 		return nil
 	}
 	if d, _ := op.Deadline(); op.notBefore.After(d) {

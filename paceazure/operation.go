@@ -56,6 +56,7 @@ type operation struct {
 	notBefore time.Time
 	status    int
 	again     bool // another attempt is decided on and, after a failure, paid for
+	barred    bool // it may have been carried out, and must not be twice
 
 	retries int   // attempts decided on after the first
 	stop    error // why no further attempt is made, where cloudpace decided it
