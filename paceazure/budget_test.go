@@ -2,6 +2,7 @@ package paceazure_test
 
 import (
 	"errors"
+	"net"
 	"syscall"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func TestS11_4OtherAnswersCostNothing(t *testing.T) {
 }
 
 func TestS11_4EmptyBudgetEndsTheLoop(t *testing.T) {
-	for _, first := range []answer{code(500, "InternalServerError"), {err: &netError{syscall.ECONNRESET}}} {
+	for _, first := range []answer{code(500, "InternalServerError"), {err: &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}}} {
 		bubble(t, func(t *testing.T) {
 			f := script(first)
 			g := governor(t, func(p *cloudpace.Provider) { p.RetryBudget = 1 })
@@ -137,8 +138,3 @@ func TestS6_3OpenBreakerEndsRetries(t *testing.T) {
 		clean(t, g)
 	})
 }
-
-// netError is a failed connection.
-type netError struct{ error }
-
-func (e *netError) Unwrap() error { return e.error }
