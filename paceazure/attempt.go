@@ -41,10 +41,11 @@ func (p *attemptPolicy) Do(req *policy.Request) (*http.Response, error) {
 	if op == nil || op.wiring != p.wiring {
 		return req.Next() // the governor is disabled
 	}
+	began := time.Now()
 	if err := op.admit(); err != nil {
 		return nil, forCaller(err)
 	}
-	op.again = false
+	op.again, op.aged = false, time.Since(began) > tokenMargin
 	next, done := req, func() {}
 	if t := p.origin.TryTimeout; t > 0 {
 		ctx, cancel := context.WithTimeout(req.Raw().Context(), t)
@@ -65,6 +66,10 @@ func (p *attemptPolicy) Do(req *policy.Request) (*http.Response, error) {
 	}
 	return op.report(req.Raw(), resp, err)
 }
+
+// tokenMargin is how long a token is sure to live after the login gave it: azcore
+// fetches another when less than five minutes are left.
+const tokenMargin = 5*time.Minute - 5*time.Second
 
 // admit waits for leave to send. It returns an error of cloudpace's, or the
 // context's.

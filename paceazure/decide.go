@@ -20,6 +20,12 @@ func (op *operation) decide(raw *http.Request, resp *http.Response) (stop error)
 	if r.HasHint && (kind == verdict.Throttled || kind == verdict.Transient) {
 		op.notBefore = time.Now().Add(r.Hint)
 	}
+	if op.status == http.StatusUnauthorized && op.aged && !op.renewed {
+		// The token may have ended in our queue. azcore has thrown it away, and nothing
+		// was carried out.
+		op.again, op.renewed = true, true
+		return nil
+	}
 	op.barred = !safe(raw) && !r.Unprocessed
 	if op.barred || !op.repeats(resp, kind) || op.retries >= op.wiring.retries {
 		return nil

@@ -288,3 +288,10 @@ func clean(t testing.TB, g *cloudpace.Governor) {
 		}
 	}
 }
+
+// noRetries are options without a governor and without retries.
+func noRetries(f *fake, t testing.TB) *arm.ClientOptions {
+	o := f.loopback(t)
+	o.Retry.MaxRetries = -1
+	return o
+}

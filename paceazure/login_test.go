@@ -202,3 +202,44 @@ func TestManyCallersLoseNothing(t *testing.T) {
 		}
 	}
 }
+
+// shortLogin gives tokens that name the time until which the server takes them.
+type shortLogin struct{ start time.Time }
+
+func (s shortLogin) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	ends := time.Now().Add(310 * time.Second)
+	return azcore.AccessToken{Token: ends.Sub(s.start).String(), ExpiresOn: ends}, nil
+}
+
+// A bearer token may end while its request waits for a pause to end. That costs
+// another login and not the call; but a login that is of no use is not repeated.
+func TestTokensThatEndInTheQueue(t *testing.T) {
+	for _, useless := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			f := newFake(func(n int, a arrival) answer {
+				ends, err := time.ParseDuration(strings.TrimPrefix(a.auth, "Bearer "))
+				switch {
+				case err != nil:
+					t.Error(err)
+				case n == 1:
+					return retryAfter(429, "400")
+				case useless, a.at > ends:
+					return code(401, "ExpiredAuthenticationToken")
+				}
+				return ok()
+			})
+			g := governor(t, func(p *cloudpace.Provider) { p.RetryBudget = 0 })
+			err := loginClient(t, shortLogin{f.start}, f.inProcess(), g).get(computePath)
+			if (err != nil) != useless || len(f.at()) != 3 {
+				t.Errorf("%d requests, %v", len(f.at()), err)
+			}
+			if useless && as[*azcore.ResponseError](t, err).StatusCode != 401 {
+				t.Error(err)
+			}
+			if n := g.Summary(nil).Totals; n.Calls != 3 || n.Retries != 1 {
+				t.Errorf("%+v", n)
+			}
+			clean(t, g)
+		})
+	}
+}

@@ -25,7 +25,9 @@ func (p *operationPolicy) Do(req *policy.Request) (*http.Response, error) {
 	ctx := raw.Context()
 	settings := p.governor.Provider(provider)
 	if !settings.Enabled {
-		// It may have been on when the options were made, and the loop has our numbers.
+		// It may have been on when the options were made, and the loop has our numbers;
+		// or when this very request was sent before.
+		req.SetOperationValue((*operation)(nil))
 		return req.WithContext(ungoverned{ctx, p.alone}).Next()
 	}
 	op := &operation{
@@ -60,6 +62,9 @@ type operation struct {
 
 	retries int   // attempts decided on after the first
 	stop    error // why no further attempt is made, where cloudpace decided it
+	aged    bool  // the wait for the last admission was longer than tokens are sure to live
+	renewed bool  // a login was repeated for that
+	ended   bool
 }
 
 type operationKey struct{}
@@ -72,10 +77,15 @@ func (op *operation) Value(key any) any {
 	return op.limit.Value(key)
 }
 
+// drop gives everything back after a panic.
 func (op *operation) drop() {
+	if op.ended {
+		return
+	}
 	if op.call != nil {
 		op.call.Drop()
 	}
+	op.release()
 }
 
 // end says what the operation came to. azcore gives an answer of any status with a
@@ -100,11 +110,12 @@ func (op *operation) end(resp *http.Response, err error) (*http.Response, error)
 		}
 	case op.failed != nil && errors.Is(err, op.failed):
 		op.finish(op.failed)
-	default:
+	case op.call != nil:
 		// Another policy failed between two attempts, as a login does. That says
 		// nothing about the service that was called.
-		op.drop()
+		op.call.Drop()
 	}
+	op.ended = true
 	if err != nil {
 		discard(resp)
 		op.release()

@@ -71,14 +71,11 @@ func lower(name string) string {
 		}
 	}
 	s := strings.ToLower(name)
-	if s == name {
+	if s == name || known != nil && len(*known) >= loweredKept {
 		return s
 	}
 	next := map[string]string{}
 	if known != nil {
-		if len(*known) >= loweredKept {
-			return s
-		}
 		next = maps.Clone(*known)
 	}
 	next[strings.Clone(name)] = s // a part of a long path would keep all of it
