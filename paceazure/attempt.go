@@ -27,7 +27,7 @@ var finders = sync.Pool{New: func() any { return new(*operation) }}
 // find gives the operation that a request is part of. It travels with the request
 // and not with its context, which the requests of logins and registrations inherit.
 func find(req *policy.Request) *operation {
-	f := finders.Get().(**operation) //nolint:errcheck // the pool holds nothing else
+	f := finders.Get().(**operation)
 	defer finders.Put(f)
 	req.OperationValue(f)
 	op := *f

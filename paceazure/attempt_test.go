@@ -216,6 +216,6 @@ func TestS3_6MaxWait(t *testing.T) {
 			t.Errorf("sent at %v", at)
 		}
 		_, err := c.send(ctx, "GET", computePath, "") // more than one burst of debt
-		as[*cloudpace.DeadlineExceededError](t, err)
+		_ = as[*cloudpace.DeadlineExceededError](t, err)
 	})
 }

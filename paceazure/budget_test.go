@@ -109,7 +109,7 @@ func TestOurErrorsAreNotRepeated(t *testing.T) {
 		_ = c.get(computePath)
 		began := time.Now()
 		err := c.get(computePath)
-		as[*cloudpace.CircuitOpenError](t, err)
+		_ = as[*cloudpace.CircuitOpenError](t, err)
 		if n := g.Summary(nil).Totals.Rejected; n != 1 || time.Since(began) != 0 {
 			t.Errorf("refused %d times in %v", n, time.Since(began))
 		}
@@ -131,7 +131,7 @@ func TestS6_3OpenBreakerEndsRetries(t *testing.T) {
 			t.Fatal(err)
 		}
 		call.End(&verdict.ResponseError{Provider: "azure", StatusCode: 500})
-		as[*cloudpace.CircuitOpenError](t, <-done)
+		_ = as[*cloudpace.CircuitOpenError](t, <-done)
 		if n := len(f.at()); n != 1 {
 			t.Errorf("%d requests", n)
 		}

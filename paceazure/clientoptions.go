@@ -48,7 +48,7 @@ func ClientOptions(base *arm.ClientOptions, opts ...Option) *arm.ClientOptions {
 	p := w.governor.Provider(provider)
 	w.retries = p.MaxRetries
 	options.Retry = policy.RetryOptions{
-		MaxRetries:    int32(min(w.retries, 1<<30)), //nolint:gosec // bounded
+		MaxRetries:    int32(min(w.retries, 1<<30)),
 		RetryDelay:    retryDelay,
 		MaxRetryDelay: max(p.MaxBackoff, 1),
 		ShouldRetry:   w.shouldRetry,

@@ -216,7 +216,7 @@ func TestRetryOptionsOfTheContext(t *testing.T) {
 		c := newClient(t, f.inProcess(), g)
 		ctx := policy.WithRetryOptions(t.Context(), policy.RetryOptions{MaxRetries: 9, StatusCodes: []int{404}})
 		_, err := c.send(ctx, "GET", computePath, "")
-		as[*cloudpace.RetryBudgetExhaustedError](t, err)
+		_ = as[*cloudpace.RetryBudgetExhaustedError](t, err)
 		if n := len(f.at()); n != 4 { // two free retries and a paid one
 			t.Errorf("%d requests", n)
 		}

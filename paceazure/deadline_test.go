@@ -22,7 +22,7 @@ func TestS11_6BackoffEndsWithTheOperation(t *testing.T) {
 		f := script(code(500, "InternalServerError"))
 		g := governor(t, func(p *cloudpace.Provider) { p.Deadline = 20 * time.Second })
 		err := newClient(t, f.inProcess(), g).get(computePath)
-		as[*cloudpace.DeadlineExceededError](t, err)
+		_ = as[*cloudpace.DeadlineExceededError](t, err)
 		if as[*azcore.ResponseError](t, err).ErrorCode != "InternalServerError" || !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
@@ -45,7 +45,7 @@ func TestS11_6HangingAttemptIsCut(t *testing.T) {
 			f := script(before, answer{hang: true})
 			g := governor(t, nil)
 			err := newClient(t, f.inProcess(), g).get(computePath)
-			as[*cloudpace.DeadlineExceededError](t, err)
+			_ = as[*cloudpace.DeadlineExceededError](t, err)
 			var answer *azcore.ResponseError
 			if got := errors.As(err, &answer); got != (before.status != 0) {
 				t.Errorf("the provider's answer is there: %v; %v", got, err)
@@ -69,7 +69,7 @@ func TestS11_6WaitForATokenIsWithin(t *testing.T) {
 		c := newClient(t, f.inProcess(), g)
 		_ = c.get(computePath)
 		err := c.get(computePath)
-		as[*cloudpace.DeadlineExceededError](t, err)
+		_ = as[*cloudpace.DeadlineExceededError](t, err)
 		if len(f.at()) != 1 || time.Since(f.start) != 0 {
 			t.Errorf("%d requests after %v", len(f.at()), time.Since(f.start))
 		}

@@ -38,7 +38,7 @@ func (op *operation) decide(raw *http.Request, resp *http.Response) (stop error)
 		return err
 	}
 	op.again = true
-	if inner, ok := op.failed.(interface { //nolint:errorlint // the outermost alone is asked
+	if inner, ok := op.failed.(interface {
 		NonRetriable()
 		Unwrap() error
 	}); ok && r.Network {

@@ -57,7 +57,7 @@ func (g *Graph) Query(ctx context.Context, query armresourcegraph.QueryRequest) 
 				batch.Options.SkipToken = nil
 			}
 			r := &reading{graph: g, query: batch, lost: IncompleteError{Batch: i + 1, Batches: len(batches), Total: -1}}
-			err, more := r.rows(ctx, yield)
+			more, err := r.rows(ctx, yield)
 			if err != nil {
 				yield(nil, err)
 			}

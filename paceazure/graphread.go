@@ -57,7 +57,7 @@ type reading struct {
 // rows gives the rows of all pages. It follows the token alone: resultTruncated is
 // "false" on pages that have one, and an empty page may have one (C12). more is
 // false when the caller wants no further row.
-func (r *reading) rows(ctx context.Context, yield func(map[string]any, error) bool) (err error, more bool) { //nolint:revive,staticcheck // more belongs to success
+func (r *reading) rows(ctx context.Context, yield func(map[string]any, error) bool) (more bool, err error) {
 	seen := map[string]bool{}
 	options := r.query.Options
 	if options.SkipToken != nil {
@@ -69,19 +69,19 @@ func (r *reading) rows(ctx context.Context, yield func(map[string]any, error) bo
 	for {
 		page, header, err := r.graph.page(ctx, r.query)
 		if err != nil {
-			return r.because("", err), false
+			return false, r.because("", err)
 		}
 		limited = limited || limitHit(header)
 		rows, err := rowsOf(page)
 		if err != nil {
-			return r.because("", err), false
+			return false, r.because("", err)
 		}
 		if page.TotalRecords != nil {
 			r.lost.Total = *page.TotalRecords
 		}
 		for _, row := range rows {
 			if !yield(row, nil) {
-				return nil, false
+				return false, nil
 			}
 			r.lost.Rows++
 		}
@@ -92,10 +92,10 @@ func (r *reading) rows(ctx context.Context, yield func(map[string]any, error) bo
 		r.lost.SkipToken = token
 		switch {
 		case token == "":
-			return r.missing(page, limited), true
+			return true, r.missing(page, limited)
 		case seen[token]:
 			r.lost.SkipToken = ""
-			return r.because("the service gave the same page token twice", nil), false
+			return false, r.because("the service gave the same page token twice", nil)
 		}
 		seen[token] = true
 		options.SkipToken = &token
