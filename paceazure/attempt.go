@@ -2,7 +2,6 @@ package paceazure
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -46,25 +45,28 @@ func (p *attemptPolicy) Do(req *policy.Request) (*http.Response, error) {
 		return nil, forCaller(err)
 	}
 	op.again, op.aged = false, time.Since(began) > tokenMargin
-	next, done := req, func() {}
-	if t := p.origin.TryTimeout; t > 0 {
-		ctx, cancel := context.WithTimeout(req.Raw().Context(), t)
-		next, done = req.WithContext(ctx), cancel
-	}
-	resp, err := next.Next()
-	if err == nil && resp.Body != nil && p.origin.TryTimeout > 0 {
-		if _, buffered := resp.Body.(io.Seeker); !buffered {
-			resp.Body = &stream{ReadCloser: resp.Body, release: done}
-			done = func() {}
-		}
-	}
-	done()
+	resp, err := p.send(req)
 	if err == nil && (resp.Request == nil || resp.Request.Context().Value(operationKey{}) != op) {
 		// A transport of the user's own, which may leave it empty. The decision whether
 		// to repeat finds the operation there.
 		resp.Request = req.Raw()
 	}
 	return op.report(req.Raw(), resp, err)
+}
+
+// send sends it, within the time that the extended options allow one try.
+func (w *wiring) send(req *policy.Request) (*http.Response, error) {
+	if w.origin.TryTimeout <= 0 {
+		return req.Next()
+	}
+	ctx, cancel := context.WithTimeout(req.Raw().Context(), w.origin.TryTimeout)
+	resp, err := req.WithContext(ctx).Next()
+	if err != nil || !streams(resp) {
+		cancel()
+		return resp, err
+	}
+	resp.Body = &stream{ReadCloser: resp.Body, release: cancel}
+	return resp, nil
 }
 
 // tokenMargin is how long a token is sure to live after the login gave it: azcore

@@ -1,10 +1,12 @@
 package paceazure_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
@@ -75,20 +77,29 @@ func BenchmarkPipeline(b *testing.B) {
 }
 
 // BenchmarkLoopback has net/http below, which asks for the context's end: then the
-// operation's deadline has a timer.
+// operation's deadline has a timer, unless the caller's own is earlier.
 func BenchmarkLoopback(b *testing.B) {
-	for _, governed := range []bool{false, true} {
-		name := "bare"
-		options := newFake(func(int, arrival) answer { return ok() }).loopback(b)
-		if governed {
-			name = "governed"
-			options = paceazure.ClientOptions(options, paceazure.WithGovernor(unlimited(b)))
-		}
-		c := bareClient(b, options)
-		b.Run(name, func(b *testing.B) {
+	soon, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	for _, bench := range []struct {
+		name     string
+		governed bool
+		ctx      context.Context
+	}{
+		{"bare", false, context.Background()},
+		{"governed", true, context.Background()},
+		{"bare with a deadline", false, soon},
+		{"governed with a deadline", true, soon},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			options := newFake(func(int, arrival) answer { return ok() }).loopback(b)
+			if bench.governed {
+				options = paceazure.ClientOptions(options, paceazure.WithGovernor(unlimited(b)))
+			}
+			c := bareClient(b, options)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := c.send(b.Context(), "GET", computePath, ""); err != nil {
+				if _, err := c.send(bench.ctx, "GET", computePath, ""); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -64,6 +64,9 @@ func TestS11_1ExtendingTwiceReplaces(t *testing.T) {
 	first, second := governor(t, nil), governor(t, nil)
 	options := paceazure.ClientOptions(base, paceazure.WithGovernor(first))
 	options = paceazure.ClientOptions(options, paceazure.WithGovernor(second))
+	if len(options.PerCallPolicies) != 1 || len(options.PerRetryPolicies) != 1 {
+		t.Errorf("%d and %d policies", len(options.PerCallPolicies), len(options.PerRetryPolicies))
+	}
 	if err := bareClient(t, options).get(computePath); err != nil {
 		t.Fatal(err)
 	}

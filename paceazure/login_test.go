@@ -243,3 +243,43 @@ func TestTokensThatEndInTheQueue(t *testing.T) {
 		})
 	}
 }
+
+// governedLogin fetches its tokens through a governed client of its own, under the
+// context of the request that needs one.
+type governedLogin struct {
+	login
+	client client
+}
+
+func (l *governedLogin) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	if _, err := l.client.send(ctx, "GET", "/tenants", ""); err != nil {
+		return azcore.AccessToken{}, err
+	}
+	return l.login.GetToken(ctx, o)
+}
+
+// Seen: contexts are handed on to the requests of logins, so an operation's state
+// does not travel in them: those requests are operations of their own.
+func TestLoginThroughAGovernedClient(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		failed := map[string]bool{}
+		f := newFake(func(_ int, a arrival) answer {
+			if !failed[a.path] {
+				failed[a.path] = true
+				return code(500, "InternalServerError")
+			}
+			return ok()
+		})
+		g := governor(t, func(p *cloudpace.Provider) { p.MaxConcurrency = 1 })
+		cred := &governedLogin{client: newClient(t, f.inProcess(), g)}
+		if err := loginClient(t, cred, f.inProcess(), g).get(computePath); err != nil {
+			t.Fatal(err)
+		}
+		for _, scope := range []string{"azure/*/*/resources", computeScope} {
+			if n := scopeStats(t, g, scope); n.Calls != 2 || n.Retries != 1 || n.TransientErrors != 1 {
+				t.Errorf("%+v", n)
+			}
+		}
+		clean(t, g)
+	})
+}

@@ -134,12 +134,17 @@ func (op *operation) finish(err error) {
 // hand lets the operation's context go. A body that is still to be read needs it to
 // its end; from here on no deadline of ours cuts it.
 func (op *operation) hand(resp *http.Response) {
-	_, buffered := resp.Body.(io.Seeker)
-	if resp.Body == nil || buffered || !op.detach() {
+	if !streams(resp) || !op.detach() {
 		op.release()
 		return
 	}
 	resp.Body = &stream{ReadCloser: resp.Body, release: op.release}
+}
+
+// streams tells a body that is still to be read from one that azcore has buffered.
+func streams(resp *http.Response) bool {
+	_, buffered := resp.Body.(io.Seeker)
+	return !buffered && resp.Body != nil && resp.Body != http.NoBody
 }
 
 // stream is a body that lets a context go at its end, or when it is closed.
