@@ -89,6 +89,7 @@ func TestS11_7BrokenBodyOfAReadByPost(t *testing.T) {
 			if n.Add(1) == 1 {
 				w.Header().Set("Content-Length", "100")
 				_, _ = w.Write([]byte(`{"data":`))
+				_ = http.NewResponseController(w).Flush()
 				panic(http.ErrAbortHandler)
 			}
 			_, _ = w.Write([]byte(`{}`))
