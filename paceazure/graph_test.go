@@ -343,7 +343,7 @@ func TestGraphBadInput(t *testing.T) {
 	}
 	both(t, func(t *testing.T, cloud *fake, _ func(*cloudpace.Governor) *paceazure.Graph) {
 		cloud.handle = script(page(1, 0, 0, "", false)).handle
-		client, err := armresourcegraph.NewClient(&badLogin{from: 1, text: "429 no credential"}, cloud.inProcess())
+		client, err := armresourcegraph.NewClient(&badLogin{from: 1, text: "no credential: 429 Too Many Requests"}, cloud.inProcess())
 		if err != nil {
 			t.Fatal(err)
 		}
