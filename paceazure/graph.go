@@ -46,8 +46,8 @@ func GraphFrom(client *armresourcegraph.Client, opts ...Option) *Graph {
 // Subscriptions are asked for in batches of 1,000, which is what Resource Graph
 // takes; each batch is a query of its own, so with more of them a query that sorts,
 // counts or summarizes does so for each batch. Options.ResultFormat is always
-// objectArray, and Options.SkipToken, of the first batch only, goes on from where
-// an earlier query ended. Nothing is sent before the first row is asked for, and
+// objectArray; Options.Top is the size of a page; and Options.SkipToken, of the first
+// batch only, goes on from where an earlier query ended. Nothing is sent before the first row is asked for, and
 // nothing after the caller stops asking; ranging again asks again.
 func (g *Graph) Query(ctx context.Context, query armresourcegraph.QueryRequest) iter.Seq2[map[string]any, error] {
 	return func(yield func(map[string]any, error) bool) {

@@ -227,6 +227,36 @@ func TestS12_4WhatIsComplete(t *testing.T) {
 	}
 }
 
+// S12.4: a service that gives token after token and never a row is no loop.
+func TestS12_4TokensWithoutRowsEnd(t *testing.T) {
+	both(t, func(t *testing.T, cloud *fake, graph func(*cloudpace.Governor) *paceazure.Graph) {
+		cloud.handle = func(n int, _ arrival) answer { return page(1, 0, 7, fmt.Sprint("t", n), false) }
+		_, err := read(t.Context(), graph(governor(t, nil)), resources())
+		if missing := as[*paceazure.IncompleteError](t, err); missing.SkipToken != "t100" || len(cloud.at()) != 100 {
+			t.Errorf("%d requests, %v", len(cloud.at()), err)
+		}
+	})
+}
+
+// Skip goes before a token, so it is for the first page alone.
+func TestSkipIsForTheFirstPage(t *testing.T) {
+	both(t, func(t *testing.T, cloud *fake, graph func(*cloudpace.Governor) *paceazure.Graph) {
+		cloud.handle = func(n int, a arrival) answer {
+			if first, has := n == 1, strings.Contains(a.body, `"$skip":`); first != has {
+				t.Errorf("page %d is asked for with %s", n, a.body)
+			}
+			return page(2*n-1, 2, 10, []string{"t1", "t2", ""}[n-1], false)
+		}
+		query := resources()
+		query.Options = &armresourcegraph.QueryRequestOptions{Skip: to.Ptr[int32](4)}
+		ids, err := read(t.Context(), graph(governor(t, nil)), query)
+		if err != nil || *query.Options.Skip != 4 {
+			t.Fatal(err)
+		}
+		wantRows(t, ids, 6)
+	})
+}
+
 // C15: any number of subscriptions, in batches of what the API takes, each once.
 func TestC15SubscriptionsAreBatched(t *testing.T) {
 	both(t, func(t *testing.T, cloud *fake, graph func(*cloudpace.Governor) *paceazure.Graph) {

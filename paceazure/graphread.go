@@ -52,7 +52,14 @@ type reading struct {
 	query armresourcegraph.QueryRequest
 	lost  IncompleteError // what it is if it ends now
 	begun bool            // the caller goes on from a token; the rows before are not counted
+	skips int64           // rows that the caller does not want
+
+	barren int // pages in a row that had a token and no rows
 }
+
+// mostBarren is how many pages without rows are read for the sake of their tokens.
+// An empty page is no end, but a service that gives nothing else has none.
+const mostBarren = 100
 
 // rows gives the rows of all pages. It follows the token alone: resultTruncated is
 // "false" on pages that have one, and an empty page may have one (C12). more is
@@ -64,6 +71,9 @@ func (r *reading) rows(ctx context.Context, yield func(map[string]any, error) bo
 		r.begun = true
 		seen[*options.SkipToken] = true
 		r.lost.SkipToken = *options.SkipToken
+	}
+	if options.Skip != nil {
+		r.skips = int64(*options.Skip)
 	}
 	limited := false
 	for {
@@ -85,6 +95,10 @@ func (r *reading) rows(ctx context.Context, yield func(map[string]any, error) bo
 			}
 			r.lost.Rows++
 		}
+		r.barren++
+		if len(rows) > 0 {
+			r.barren = 0
+		}
 		token := ""
 		if page.SkipToken != nil {
 			token = *page.SkipToken
@@ -96,19 +110,18 @@ func (r *reading) rows(ctx context.Context, yield func(map[string]any, error) bo
 		case seen[token]:
 			r.lost.SkipToken = ""
 			return false, r.because("the service gave the same page token twice", nil)
+		case r.barren == mostBarren:
+			return false, r.because(fmt.Sprintf("%d pages in a row had a token and no rows", mostBarren), nil)
 		}
 		seen[token] = true
 		options.SkipToken = &token
+		options.Skip = nil // it would go before the token, and give the same page again
 	}
 }
 
 // missing says what a query that came to its end did not give.
 func (r *reading) missing(page armresourcegraph.QueryResponse, limited bool) error {
 	options := r.query.Options
-	skipped := int64(0)
-	if options.Skip != nil {
-		skipped = int64(*options.Skip)
-	}
 	topped := options.Top != nil && r.lost.Rows >= int64(*options.Top) // the caller wanted no more
 	switch {
 	case limited:
@@ -116,7 +129,7 @@ func (r *reading) missing(page armresourcegraph.QueryResponse, limited bool) err
 	case topped:
 	case page.ResultTruncated != nil && *page.ResultTruncated == armresourcegraph.ResultTruncatedTrue:
 		return r.because("truncated: the service cut the result and gave no token; a query that projects id is paged", nil)
-	case r.lost.Total > r.lost.Rows+skipped && !r.begun:
+	case r.lost.Total > r.lost.Rows+r.skips && !r.begun:
 		return r.because("truncated: the last page came before all rows", nil)
 	}
 	return nil
