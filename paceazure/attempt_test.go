@@ -3,6 +3,7 @@ package paceazure_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -198,6 +199,35 @@ func TestS5_4InsideDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	clean(t, g)
+}
+
+// S5.4: what a governed client gives up is not repeated by a Do around it, though the
+// client makes an error of its own of the last answer; and it counts once.
+func TestS5_4FinalErrorsAreNotRepeatedByDo(t *testing.T) {
+	for name, last := range map[string]answer{
+		"answer": code(500, "InternalServerError"), "throttle": code(429, "TooManyRequests"), "connection": lost,
+	} {
+		bubble(t, func(t *testing.T) {
+			f := script(last)
+			g := governor(t, func(p *cloudpace.Provider) { p.MaxRetries = 1 })
+			c := newClient(t, f.inProcess(), g)
+			outer := cloudpace.Scope{Provider: "azure", Service: "task"}
+			err := cloudpace.Do(t.Context(), outer, func(ctx context.Context) error {
+				_, err := c.send(ctx, "GET", computePath, "")
+				if err != nil {
+					return fmt.Errorf("the task failed: %w", err)
+				}
+				return nil
+			}, cloudpace.WithGovernor(g))
+			if err == nil || len(f.at()) != 2 {
+				t.Errorf("%s: %d requests, %v", name, len(f.at()), err)
+			}
+			if n := scopeStats(t, g, "azure/*/*/task"); n.Throttled+n.TransientErrors+n.GaveUp != 0 {
+				t.Errorf("%s: %+v", name, n)
+			}
+			clean(t, g)
+		})
+	}
 }
 
 // S3.6: WithMaxWait reaches through the pipeline.

@@ -74,6 +74,21 @@ func (e *final) Unwrap() error { return e.err }
 // NonRetriable ends azcore's retry loop.
 func (e *final) NonRetriable() {}
 
+// given is the end of an operation whose answer the caller got. azcore's clients make
+// an error of their own of it, and a call around this one has to know that again.
+type given struct {
+	error
+	answer *http.Response
+}
+
+func (e *given) Unwrap() error { return e.error }
+
+// RemadeAs tells an error that was made of the answer.
+func (e *given) RemadeAs(err error) bool {
+	made, ok := err.(*azcore.ResponseError) //nolint:errorlint // each error of a chain is asked about in turn
+	return ok && made != nil && made.RawResponse == e.answer
+}
+
 // forCaller makes what the governor returned fit for azcore and its callers.
 func forCaller(err error) error {
 	var own verdict.Own

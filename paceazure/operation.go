@@ -102,12 +102,12 @@ func (op *operation) end(resp *http.Response, err error) (*http.Response, error)
 		if op.parent.Err() == nil {
 			err = forCaller(op.stop)
 		}
-	case err == nil, op.parent.Err() != nil:
-		if err == nil {
-			op.finish(op.failed) // nil for a success
-		} else {
-			op.finish(err)
-		}
+	case err == nil && op.failed == nil:
+		op.finish(nil)
+	case err == nil:
+		op.finish(&given{op.failed, resp})
+	case op.parent.Err() != nil:
+		op.finish(err)
 	case op.failed != nil && errors.Is(err, op.failed):
 		op.finish(op.failed)
 	case op.call != nil:
