@@ -171,7 +171,7 @@ type remade interface{ RemadeAs(err error) bool }
 
 // same is a == b, also for values that Go cannot compare, or what b was made into.
 func same(a, b error) bool {
-	if r, ok := b.(remade); ok && r.RemadeAs(a) { //nolint:errorlint // the very error that the call ended with
+	if r, ok := b.(remade); ok && r.RemadeAs(a) {
 		return true
 	}
 	if reflect.TypeOf(a) != reflect.TypeOf(b) {

@@ -17,7 +17,7 @@ type handedOn struct {
 }
 
 func (e *handedOn) RemadeAs(err error) bool {
-	own, ok := err.(*verdict.ResponseError) //nolint:errorlint // each error of a chain is asked about in turn
+	own, ok := err.(*verdict.ResponseError)
 	return ok && own.Message == e.id
 }
 

@@ -230,6 +230,45 @@ func TestS5_4FinalErrorsAreNotRepeatedByDo(t *testing.T) {
 	}
 }
 
+// S5.4: a call that is made while a request is sent is part of it, as a transport of
+// the user's may make one; also where the login has used the context before.
+func TestS5_4CallsWithinAnAttempt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := governor(t, func(p *cloudpace.Provider) { p.MaxConcurrency = 1 })
+		scope, err := cloudpace.ParseScope(computeScope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		options := cloudAt("http://arm.example.com")
+		options.Transport = transport(func(req *http.Request) (*http.Response, error) {
+			if req.Context().Done() == nil {
+				t.Error("a context without an end")
+			}
+			err := cloudpace.Do(req.Context(), scope, func(context.Context) error { return nil }, cloudpace.WithGovernor(g))
+			if err != nil {
+				return nil, err
+			}
+			return instant{}.Do(req)
+		})
+		for _, cred := range []azcore.TokenCredential{login{}, askingLogin{}} {
+			start := time.Now()
+			if err := loginClient(t, cred, options, g).get(computePath); err != nil || time.Since(start) > time.Second {
+				t.Errorf("after %v: %v", time.Since(start), err)
+			}
+		}
+		clean(t, g)
+	})
+}
+
+// askingLogin uses its context, as a login over net/http does.
+type askingLogin struct{ login }
+
+func (l askingLogin) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	<-time.After(time.Millisecond)
+	ctx.Done()
+	return l.login.GetToken(ctx, o)
+}
+
 // S3.6: WithMaxWait reaches through the pipeline.
 func TestS3_6MaxWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package paceazure_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -94,6 +95,33 @@ func ExampleNewGraph() {
 	// Output:
 	// one
 	// two
+}
+
+// Where something is missing, the last pair says what.
+func ExampleGraph_Query() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"totalRecords":8322,"count":1,"resultTruncated":"true","data":[{"name":"one"}]}`)
+	}))
+	defer server.Close()
+	base := cloudAt(server.URL)
+	base.Transport = server.Client()
+	graph, err := paceazure.NewGraph(login{}, base)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	for row, err := range graph.Query(context.Background(), armresourcegraph.QueryRequest{Query: to.Ptr("Resources | distinct name")}) {
+		var incomplete *paceazure.IncompleteError
+		if errors.As(err, &incomplete) {
+			fmt.Println("read", incomplete.Rows, "of", incomplete.Total)
+			continue
+		}
+		fmt.Println(row["name"])
+	}
+	// Output:
+	// one
+	// read 1 of 8322
 }
 
 func ExampleGraphFrom() {

@@ -169,18 +169,19 @@ func TestS12_4C12C15WhatIsMissingIsSaid(t *testing.T) {
 		total int64
 		want  string
 	}{
-		"truncated without a token": {[]answer{page(1, 10, 8322, "", true)}, 10, 8322, "10 rows of 8322: truncated"},
-		"too few rows":              {[]answer{page(1, 10, 15, "t1", false), page(11, 2, 15, "", false)}, 12, 15, "12 rows of 15: truncated"},
-		"repeated token":            {[]answer{page(1, 10, 40, "t1", false), page(11, 10, 40, "t1", false)}, 20, 40, "the same page token twice"},
-		"a circle of tokens":        {[]answer{page(1, 1, 9, "a", false), page(2, 1, 9, "b", false), page(3, 1, 9, "a", false)}, 3, 9, "the same page token twice"},
-		"subscription limit":        {[]answer{page(1, 10, 20, "t1", false, limit, "true"), page(11, 10, 20, "", false)}, 20, 20, "more subscriptions than the service reads"},
-		"an answer without rows":    {[]answer{say(200, `{}`)}, 0, -1, "protocol"},
-		"a table":                   {[]answer{say(200, `{"count":1,"totalRecords":1,"data":{"columns":[],"rows":[]}}`)}, 0, -1, "protocol"},
-		"rows that are none":        {[]answer{say(200, `{"count":1,"totalRecords":1,"data":[7]}`)}, 0, -1, "protocol"},
-		"a page that is no JSON":    {[]answer{say(200, `<html>log in</html>`)}, 0, -1, "incomplete after 0 rows"},
-		"an empty body":             {[]answer{say(200, ``)}, 0, -1, "protocol"},
-		"KQL error":                 {[]answer{code(400, "BadRequest")}, 0, -1, "BadRequest"},
-		"denied on the second page": {[]answer{page(1, 10, 20, "t1", false), code(403, "AuthorizationFailed")}, 10, 20, "AuthorizationFailed"},
+		"truncated without a token":        {[]answer{page(1, 10, 8322, "", true)}, 10, 8322, "10 rows of 8322: truncated"},
+		"truncated, by its own word alone": {[]answer{page(1, 10, 10, "", true)}, 10, 10, "10 rows of 10: truncated: the service cut the result"},
+		"too few rows":                     {[]answer{page(1, 10, 15, "t1", false), page(11, 2, 15, "", false)}, 12, 15, "12 rows of 15: truncated"},
+		"repeated token":                   {[]answer{page(1, 10, 40, "t1", false), page(11, 10, 40, "t1", false)}, 20, 40, "the same page token twice"},
+		"a circle of tokens":               {[]answer{page(1, 1, 9, "a", false), page(2, 1, 9, "b", false), page(3, 1, 9, "a", false)}, 3, 9, "the same page token twice"},
+		"subscription limit":               {[]answer{page(1, 10, 20, "t1", false, limit, "true"), page(11, 10, 20, "", false)}, 20, 20, "more subscriptions than the service reads"},
+		"an answer without rows":           {[]answer{say(200, `{}`)}, 0, -1, "protocol"},
+		"a table":                          {[]answer{say(200, `{"count":1,"totalRecords":1,"data":{"columns":[],"rows":[]}}`)}, 0, -1, "protocol"},
+		"rows that are none":               {[]answer{say(200, `{"count":1,"totalRecords":1,"data":[7]}`)}, 0, -1, "protocol"},
+		"a page that is no JSON":           {[]answer{say(200, `<html>log in</html>`)}, 0, -1, "incomplete after 0 rows"},
+		"an empty body":                    {[]answer{say(200, ``)}, 0, -1, "protocol"},
+		"KQL error":                        {[]answer{code(400, "BadRequest")}, 0, -1, "BadRequest"},
+		"denied on the second page":        {[]answer{page(1, 10, 20, "t1", false), code(403, "AuthorizationFailed")}, 10, 20, "AuthorizationFailed"},
 	} {
 		both(t, func(t *testing.T, cloud *fake, graph func(*cloudpace.Governor) *paceazure.Graph) {
 			cloud.handle = script(tc.pages...).handle
