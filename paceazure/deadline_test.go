@@ -89,6 +89,13 @@ func TestS2_1CallersEnd(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(10*time.Second, cancel)
 			_, err := newClient(t, f.inProcess(), g).send(ctx, "GET", computePath, "")
+			var answer *azcore.ResponseError
+			if got := errors.As(err, &answer); got == answers[0].hang {
+				t.Errorf("the provider's answer is there: %v; %v", got, err)
+			}
+			if verdict.Classify(err) != verdict.Canceled {
+				t.Errorf("classified as %v", verdict.Classify(err))
+			}
 			if !errors.Is(err, context.Canceled) || time.Since(f.start) != 10*time.Second {
 				t.Errorf("after %v: %v", time.Since(f.start), err)
 			}

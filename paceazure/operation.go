@@ -3,6 +3,7 @@ package paceazure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -108,6 +109,9 @@ func (op *operation) end(resp *http.Response, err error) (*http.Response, error)
 		op.finish(&given{op.failed, resp})
 	case op.parent.Err() != nil:
 		op.finish(err)
+		if op.failed != nil && !errors.Is(op.failed, err) {
+			err = fmt.Errorf("%w, after: %w", err, op.failed) // likewise
+		}
 	case op.failed != nil && errors.Is(err, op.failed):
 		op.finish(op.failed)
 	case op.call != nil:
