@@ -27,7 +27,8 @@
 // So ExecuteStatement, OpenSession and FetchResults are sent twice only where it is
 // certain that they were not run. What cannot be read (the compact protocol, a
 // header that is cut off) or is neither Thrift nor under /api/, such as a driver's
-// telemetry or a download from cloud storage, passes through: once and ungoverned.
+// telemetry or a download from cloud storage, passes through: once and ungoverned. So
+// do the drivers' feature flags.
 // Requests whose body can be had neither from GetBody nor from a buffer of 1 MiB
 // are sent once.
 //

@@ -125,7 +125,7 @@ func TestS14_1_RESTPaths(t *testing.T) {
 			t.Errorf("%s %s: %+v, %v", c.method, c.path, got, ok)
 		}
 	}
-	for _, path := range []string{"", "/", "/api", "/api/", "/api/2.0", "/api/2.0/", "/sql/1.0/warehouses/a1", "/telemetry-ext", "/apis/2.0/x"} {
+	for _, path := range []string{"", "/", "/api", "/api/", "/api/2.0", "/api/2.0/", "/sql/1.0/warehouses/a1", "/telemetry-ext", "/apis/2.0/x", "/api/2.0//x", "/api/2.0/connector-service/feature-flags/GOLANG/1.6.1"} {
 		if c, ok := REST("GET", path); ok {
 			t.Errorf("%q: %+v", path, c)
 		}

@@ -3,7 +3,9 @@ package databricks
 import "strings"
 
 // REST reads method and path of a request to a workspace's REST API. It is false
-// for paths outside of /api/, and of an api without a name.
+// for paths outside of /api/, and of an api without a name; and for what the SQL
+// drivers ask beside their work (feature flags), since a connection that is being
+// opened waits for the answer and does without.
 func REST(method, path string) (Command, bool) {
 	path = strings.TrimRight(path, "/")
 	after, ok := strings.CutPrefix(path, "/api/")
@@ -21,7 +23,7 @@ func REST(method, path string) (Command, bool) {
 		return statement(method, version, strings.TrimPrefix(tail, "/")), true
 	}
 	api, _, _ := strings.Cut(rest, "/")
-	if api == "" {
+	if api == "" || api == "connector-service" {
 		return Command{}, false
 	}
 	// Of what else there is only reading is known to be safe.
