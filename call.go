@@ -271,6 +271,10 @@ func (c *Call) Next(ctx context.Context) error {
 // that was not reported is reported by it. The outcome goes to the circuit
 // breaker, the numbers and the ledger, and everything held comes back. Later calls
 // of any method do nothing.
+//
+// A call that this one was begun under knows err again when it is given it, in a
+// chain of errors too. Where the caller gets another error of the same answer, err
+// can have a method RemadeAs(error) bool that tells whether an error is that one.
 func (c *Call) End(err error) {
 	if c.inert {
 		return

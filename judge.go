@@ -164,8 +164,16 @@ func isNested(err error, nested []error) bool {
 	return false
 }
 
-// same is a == b, also for values that Go cannot compare.
+// remade is an error that a call ended with where the caller gets another one: some
+// SDKs hand an answer on, and an error is made of it anew after the call is over. It
+// tells whether err is that one.
+type remade interface{ RemadeAs(err error) bool }
+
+// same is a == b, also for values that Go cannot compare, or what b was made into.
 func same(a, b error) bool {
+	if r, ok := b.(remade); ok && r.RemadeAs(a) { //nolint:errorlint // the very error that the call ended with
+		return true
+	}
 	if reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return false
 	}

@@ -44,6 +44,7 @@ type provider struct {
 type leaf struct {
 	scope   Scope
 	bucket  *bucket.Bucket
+	account *bucket.Bucket // over all leaves of the account, nil when off
 	breaker *breaker.Breaker
 	lanes   int // guarded by Governor.mu
 }
@@ -166,14 +167,17 @@ func (p *provider) makeLeaf(s Scope, now time.Time) *leaf {
 		return l
 	}
 	parent := p.bucket
+	var account *bucket.Bucket
 	if p.settings.AccountMaxRPS > 0 {
-		if parent = p.buckets.get(s.Account); parent == nil {
-			parent = p.sharedBucket(p.settings.AccountMaxRPS, p.settings.AccountBurst, p.bucket, now)
-			p.buckets.set(s.Account, parent)
+		if account = p.buckets.get(s.Account); account == nil {
+			account = p.sharedBucket(p.settings.AccountMaxRPS, p.settings.AccountBurst, p.bucket, now)
+			p.buckets.set(s.Account, account)
 		}
+		parent = account
 	}
 	l := &leaf{
-		scope: at,
+		scope:   at,
+		account: account,
 		bucket: bucket.New(bucket.Options{
 			Rate:     lim.rate,
 			Burst:    lim.burst,

@@ -1,0 +1,169 @@
+package paceazure
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/internal/backoff"
+)
+
+// attemptPolicy stands inside azcore's retry loop and behind the login, so nothing
+// is held while a token is fetched: each HTTP request is admitted and reported here
+// (S11.2).
+type attemptPolicy struct{ *wiring }
+
+var _ policy.Policy = (*attemptPolicy)(nil)
+
+// finders are reused, since a pointer that azcore's reflection fills escapes.
+var finders = sync.Pool{New: func() any { return new(*operation) }}
+
+// find gives the operation that a request is part of. It travels with the request
+// and not with its context, which the requests of logins and registrations inherit.
+func find(req *policy.Request) *operation {
+	f := finders.Get().(**operation)
+	defer finders.Put(f)
+	req.OperationValue(f)
+	op := *f
+	*f = nil
+	return op
+}
+
+// Do sends one attempt.
+func (p *attemptPolicy) Do(req *policy.Request) (*http.Response, error) {
+	op := find(req)
+	if op == nil || op.wiring != p.wiring {
+		return req.Next() // the governor is disabled
+	}
+	began := time.Now()
+	if err := op.admit(); err != nil {
+		return nil, forCaller(err)
+	}
+	op.again, op.aged = false, time.Since(began) > tokenMargin
+	resp, err := p.send(req)
+	if err == nil && (resp.Request == nil || resp.Request.Context().Value(operationKey{}) != op) {
+		// A transport of the user's own, which may leave it empty. The decision whether
+		// to repeat finds the operation there.
+		resp.Request = req.Raw()
+	}
+	return op.report(req.Raw(), resp, err)
+}
+
+// send sends it, within the time that the extended options allow one try.
+func (w *wiring) send(req *policy.Request) (*http.Response, error) {
+	if w.origin.TryTimeout <= 0 {
+		return req.Next()
+	}
+	ctx, cancel := context.WithTimeout(req.Raw().Context(), w.origin.TryTimeout)
+	resp, err := req.WithContext(ctx).Next()
+	if err != nil || !streams(resp) {
+		cancel()
+		return resp, err
+	}
+	resp.Body = &stream{ReadCloser: resp.Body, release: cancel}
+	return resp, nil
+}
+
+// tokenMargin is how long a token is sure to live after the login gave it: azcore
+// fetches another when less than five minutes are left.
+const tokenMargin = 5*time.Minute - 5*time.Second
+
+// admit waits for leave to send. It returns an error of cloudpace's, or the
+// context's.
+func (op *operation) admit() error {
+	switch {
+	case op.stop != nil:
+		return op.stop
+	case op.call == nil:
+		return op.begin()
+	case op.again, op.failed == nil, op.status == http.StatusUnauthorized:
+		// Paid for; or after a success that the caller's rules want repeated; or the
+		// login answers a challenge within the attempt, and nothing was carried out.
+	case op.barred:
+		// The caller's context has retry options of its own, and its loop goes on.
+		return op.failed
+	default:
+		if err := op.pay(); err != nil { // likewise
+			return err
+		}
+	}
+	if wait := time.Until(op.notBefore); wait > 0 {
+		if err := backoff.Rest(op, wait); err != nil {
+			return err
+		}
+	}
+	if err := op.call.Next(op.parent); err != nil {
+		op.stop = err
+		return err
+	}
+	return nil
+}
+
+// begin admits the first attempt, or spends an admission that was made for it.
+func (op *operation) begin() error {
+	if a, ok := op.parent.Value(admissionKey{}).(*admission); ok && a.spend(op.governor, op.scope) {
+		op.call = a.call // op.parent is under its context already
+		return nil
+	}
+	call, err := op.governor.Begin(op.parent, op.scope, cloudpace.Until(op.deadline))
+	if err != nil {
+		op.stop = err
+		return err
+	}
+	op.call = call
+	op.under(call.Context())
+	return nil
+}
+
+// report tells the governor what came back, and decides what follows.
+func (op *operation) report(raw *http.Request, resp *http.Response, err error) (*http.Response, error) {
+	if err == nil && resp.StatusCode < http.StatusBadRequest {
+		op.status, op.failed = resp.StatusCode, nil
+		op.call.Succeeded()
+		believe(op.call, op.scope, resp.Header)
+		if op.insists(resp, nil) && op.retries < op.wiring.retries {
+			op.retries++
+			op.again, op.notBefore = true, time.Time{}
+		}
+		return resp, nil
+	}
+	before := op.failed
+	if err == nil {
+		op.status, op.failed = resp.StatusCode, answered(resp)
+	} else {
+		op.status, op.failed = 0, err
+	}
+	if err != nil && op.passed() {
+		op.call.Failed(context.DeadlineExceeded)
+		if before == nil {
+			before = err
+		}
+		op.stop = &cloudpace.DeadlineExceededError{Scope: op.scope, Err: before}
+		return nil, forCaller(op.stop)
+	}
+	if stop := op.decide(raw, resp); stop != nil {
+		op.stop = stop
+		return nil, forCaller(stop)
+	}
+	switch {
+	case err == nil:
+		return resp, nil
+	case op.again:
+		return nil, op.failed
+	}
+	return nil, &final{err}
+}
+
+// answered makes an error of an answer. azcore changes an answer that it repeats,
+// so the error keeps one of its own; the body, which azcore has read, is shared.
+func answered(resp *http.Response) error {
+	kept := *resp
+	err := runtime.NewResponseError(&kept)
+	resp.Body = kept.Body
+	return err
+}
