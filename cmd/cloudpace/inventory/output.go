@@ -55,12 +55,15 @@ func newOutput(t Task, sink *Sink, tally *Tally) *Output {
 	}}
 }
 
-// Emit writes an asset. Provider, account, task and time are filled in, and the
-// region where it is empty. It waits for the disk, which is what keeps a fast
+// Emit writes an asset. Provider, task and time are filled in, and account and
+// region where they are empty. It waits for the disk, which is what keeps a fast
 // provider from filling the memory. The error means that nothing more can be
 // written; return it.
 func (o *Output) Emit(a Asset) error {
-	a.Provider, a.Account, a.Task = o.task.Provider, o.task.Account, o.task.Name
+	a.Provider, a.Task = o.task.Provider, o.task.Name
+	if a.Account == "" {
+		a.Account = o.task.Account
+	}
 	if a.Region == "" {
 		a.Region = o.task.Region
 	}
@@ -242,7 +245,7 @@ func (o *Output) finish(err error) Record {
 	if err != nil {
 		r.Errors++
 		blame(r, ReasonOf(r.Provider, err), err) // it comes before what the task got over
-		if r.Status == Failed && (r.Reason == RegionDisabled || r.Reason == ServiceNotInRegion) {
+		if r.Status == Failed && nobody(r.Reason, err) {
 			r.Status = Skipped // there is nobody to ask
 		}
 		if r.Status == Partial {

@@ -23,9 +23,14 @@ var reasonByCode = map[string]Reason{
 	"UnauthorizedAccess":          AccessDenied,
 	"UnauthorizedOperation":       AccessDenied,
 	"AllAccessDisabled":           AccessDenied,
+	// Azure says the same of a subscription that nobody has and of somebody else's.
+	"AuthorizationFailed":       AccessDenied,
+	"LinkedAuthorizationFailed": AccessDenied,
+	"SubscriptionNotFound":      AccessDenied,
 
 	// Not accepted is shown as expired: to read on takes new credentials either way.
 	"AuthFailure":                 CredentialsExpired,
+	"ExpiredAuthenticationToken":  CredentialsExpired,
 	"ExpiredToken":                CredentialsExpired,
 	"ExpiredTokenException":       CredentialsExpired,
 	"IncompleteSignature":         CredentialsExpired,
@@ -42,6 +47,12 @@ var reasonByCode = map[string]Reason{
 	"TokenRefreshRequired":        CredentialsExpired,
 	"UnrecognizedClientException": CredentialsExpired,
 
+	"DisabledSubscription":            APIDisabled,
+	"MissingRegistrationForLocation":  APIDisabled,
+	"MissingSubscriptionRegistration": APIDisabled,
+	"ReadOnlyDisabledSubscription":    APIDisabled,
+	"SubscriptionDisabled":            APIDisabled,
+
 	"OptInRequired":                 APIDisabled,
 	"SERVICE_DISABLED":              APIDisabled,
 	"SubscriptionRequiredException": APIDisabled,
@@ -56,7 +67,21 @@ var reasonByCode = map[string]Reason{
 	"quotaExceeded":                 QuotaExhausted,
 	"rateLimitExceeded":             QuotaExhausted,
 
+	"RequestDisallowedByAzure":  DeniedByPolicy,
 	"RequestDisallowedByPolicy": DeniedByPolicy,
+
+	// A list of Azure's whose next page cannot be asked for any more.
+	"CouldNotDecodeSkipToken": Truncated,
+	"InvalidSkipToken":        Truncated,
+
+	"InvalidResourceNamespace":            ServiceNotInRegion,
+	"InvalidResourceType":                 ServiceNotInRegion,
+	"LocationNotAvailableForResourceType": ServiceNotInRegion,
+
+	// The type may exist in versions of the API that are not spoken here.
+	"InvalidApiVersionParameter": NotSupported,
+	"NoRegisteredProviderFound":  NotSupported,
+	"UnsupportedApiVersion":      NotSupported,
 
 	"InvalidAction":                 NotSupported,
 	"NotImplemented":                NotSupported,
@@ -85,9 +110,12 @@ var goneCodes = map[string]bool{
 	"NoSuchHostedZone":                        true,
 	"NoSuchResource":                          true,
 	"NotFoundException":                       true,
+	"ParentResourceNotFound":                  true,
 	"QueueDoesNotExist":                       true,
 	"ReplicationGroupNotFoundFault":           true,
 	"RepositoryNotFoundException":             true,
+	"ResourceGroupBeingDeleted":               true,
+	"ResourceGroupNotFound":                   true,
 	"ResourceNotFound":                        true,
 	"ResourceNotFoundException":               true,
 	"ServiceNotFoundException":                true,
@@ -122,6 +150,8 @@ func ReasonOf(provider string, err error) Reason {
 	switch {
 	case why == AccessDenied && byPolicy(err):
 		return DeniedByPolicy
+	case why == ServiceNotInRegion && strings.Contains(strings.ToLower(err.Error()), "supported api-versions"):
+		return NotSupported // there is such a type, in another version of the API
 	case ok:
 		return why
 	case r.Status == 0 && noSuchHost(err):

@@ -70,6 +70,7 @@ func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
 		r.outputs[i].limit = int64(o.MaxAssets)
 	}
 	r.work(ctx)
+	r.sums()
 	if known(r.records) {
 		o.Sink.Begin()
 	}
@@ -93,7 +94,9 @@ type run struct {
 func (r *run) work(ctx context.Context) {
 	queue := make(chan int, len(r.tasks))
 	for _, i := range spread(r.tasks) {
-		queue <- i
+		if !r.tasks[i].Sums {
+			queue <- i
+		}
 	}
 	close(queue)
 	var wg sync.WaitGroup
@@ -124,6 +127,9 @@ func (r *run) work(ctx context.Context) {
 	// A task that does not hear is recorded with what it has; what it does from
 	// now on goes nowhere.
 	for i := range r.tasks {
+		if r.tasks[i].Sums {
+			continue
+		}
 		r.keep(i, r.outputs[i].stop(context.Cause(ctx)))
 	}
 }

@@ -1,8 +1,11 @@
 package inventory
 
 import (
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/cloudpace/cloudpace/verdict"
 )
 
 // The errors below are the inventory's own: each has its reason.
@@ -103,3 +106,79 @@ func (e *RegionDisabledError) Error() string {
 func (e *RegionDisabledError) Unwrap() error { return e.Err }
 
 func (*RegionDisabledError) reason() Reason { return RegionDisabled }
+
+// AccountDisabledError says that an account, or subscription, is not enabled, so that
+// it was not asked.
+type AccountDisabledError struct {
+	Account string
+	State   string // as the provider calls it
+}
+
+// Error names the account and its state.
+func (e *AccountDisabledError) Error() string {
+	return fmt.Sprintf("%s is not enabled: the provider says %q of it", e.Account, e.State)
+}
+
+func (*AccountDisabledError) reason() Reason { return APIDisabled }
+
+// UnknownAccountError says that an account that was asked for is none of those that
+// the credentials see.
+type UnknownAccountError struct{ Account string }
+
+// Error names the account.
+func (e *UnknownAccountError) Error() string {
+	return fmt.Sprintf("%s does not exist, or the credentials may not see it", e.Account)
+}
+
+func (*UnknownAccountError) reason() Reason { return AccessDenied }
+
+// UnseenError says that there seems to be nothing where the provider leaves out of
+// lists what the caller may not read: that is unknown, and not empty.
+type UnseenError struct{ What string }
+
+// Error says of what there is nothing.
+func (e *UnseenError) Error() string {
+	return fmt.Sprintf("no %s: there may be none, or the caller's roles do not show them", e.What)
+}
+
+func (*UnseenError) reason() Reason { return AccessDenied }
+
+// TruncatedError says that the provider ended an answer before its end.
+type TruncatedError struct{ Err error }
+
+// Error gives what is missing, as far as it is known.
+func (e *TruncatedError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *TruncatedError) Unwrap() error { return e.Err }
+
+func (*TruncatedError) reason() Reason { return Truncated }
+
+// LoginError says that no token was to be had for a call.
+type LoginError struct{ Err error }
+
+// Error gives what the source of tokens said.
+func (e *LoginError) Error() string { return "login: " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *LoginError) Unwrap() error { return e.Err }
+
+// reason: a login that could not be asked, or asks for less, says nothing about the
+// credentials.
+func (e *LoginError) reason() Reason {
+	switch r := verdict.Examine("", e.Err); {
+	case r.Kind == verdict.Throttled:
+		return Throttled
+	case r.Kind == verdict.Transient || r.Network:
+		return Unreachable
+	case byPolicy(e.Err):
+		return DeniedByPolicy
+	}
+	return CredentialsExpired
+}
+
+// nobody tells whether a failure means that there was nobody to ask.
+func nobody(why Reason, err error) bool {
+	var disabled *AccountDisabledError
+	return why == RegionDisabled || why == ServiceNotInRegion || errors.As(err, &disabled)
+}

@@ -29,6 +29,9 @@ type Task struct {
 	// Output. The error it returns says why it could not go on to the end. It may
 	// be called with other tasks running and must end when ctx does.
 	Read func(ctx context.Context, out *Output) error
+	// Sums, instead of Read, is for a task that asks nothing: its record says whether
+	// the other tasks of the account read what they cover.
+	Sums bool
 }
 
 // spread orders tasks, as indexes, so that neighbours ask different services and

@@ -1,0 +1,68 @@
+package inventory
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// mostNamed bounds how many tasks the error of a sum names.
+const mostNamed = 5
+
+// sum makes the record of a task that asks nothing itself (see [Task.Sums]) of those
+// of the other tasks in the account, and of those that read all accounts at once.
+// Where one of them has a gap, so has the account; the reason is that of the first.
+func sum(t Task, record Record, others []Record) Record {
+	var gaps []string
+	known := false
+	r := &record
+	for _, o := range others {
+		known = known || o.Status == Success || o.Status == Partial
+		if r.Started.IsZero() || !o.Started.IsZero() && o.Started.Before(r.Started) {
+			r.Started = o.Started
+		}
+		if !o.Gap() {
+			continue
+		}
+		if len(gaps) == 0 {
+			r.Reason = o.Reason
+		}
+		gaps = append(gaps, fmt.Sprintf("%s %s (%s)", o.Task, o.Status, o.Reason))
+	}
+	r.Finished = time.Now().UTC()
+	if !r.Started.IsZero() {
+		r.Seconds = r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds()
+	}
+	switch {
+	case len(gaps) == 0:
+		r.Status = Success
+		return record
+	case known:
+		r.Status = Partial
+	default:
+		r.Status = Failed
+	}
+	r.Errors = len(gaps)
+	named := strings.Join(gaps[:min(len(gaps), mostNamed)], ", ")
+	if more := len(gaps) - mostNamed; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	r.Error = fmt.Sprintf("%d of %d task(s) of %s have gaps: %s", len(gaps), len(others), t.Account, named)
+	return record
+}
+
+// sums records the tasks that ask nothing, once all others are over.
+func (r *run) sums() {
+	for i, t := range r.tasks {
+		if !t.Sums {
+			continue
+		}
+		var others []Record
+		for j, o := range r.tasks {
+			if !o.Sums && o.Provider == t.Provider && (o.Account == t.Account || o.Account == "*") {
+				others = append(others, r.records[j])
+			}
+		}
+		r.keep(i, sum(t, r.outputs[i].record, others))
+	}
+}
