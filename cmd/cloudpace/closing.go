@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/words"
@@ -80,10 +81,22 @@ func gaps(records []inventory.Record) []string {
 		if len(g.tasks) > tasksNamed {
 			tasks = count(len(g.tasks), "task")
 		}
-		lines = append(lines, fmt.Sprintf("%s %s, %s in %s of %s: %s", tasks, g.status, g.reason,
-			words.And(g.regions, regionsNamed), words.And(g.accounts, accountsNamed), words.Short(g.text)))
+		lines = append(lines, fmt.Sprintf("%s %s, %s in %s: %s", tasks, g.status, g.reason, g.where(), words.Short(g.text)))
 	}
 	return lines
+}
+
+// where names regions and accounts. What is read of an account as a whole has no
+// region, and what is read of all accounts has [everywhere] for one.
+func (g *gap) where() string {
+	text := words.And(g.accounts, accountsNamed)
+	if slices.Equal(g.accounts, []string{everywhere}) {
+		text = "every account"
+	}
+	if slices.Equal(g.regions, []string{""}) {
+		return text
+	}
+	return words.And(g.regions, regionsNamed) + " of " + text
 }
 
 func (g *gap) key(same ...[]string) string { return fmt.Sprint(g.status, g.reason, same) }

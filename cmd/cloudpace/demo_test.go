@@ -32,6 +32,7 @@ func demonstrate(t *testing.T, ctx context.Context, args ...string) outcome {
 		"AWS_ACCESS_KEY_ID": "AKIA999999999999EXAM", "AWS_SECRET_ACCESS_KEY": "theirs", "AWS_PROFILE": "none", "AWS_REGION": "eu-north-1",
 		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:1", "HTTP_PROXY": "http://127.0.0.1:1", "HTTPS_PROXY": "http://127.0.0.1:1",
 		"AWS_CONFIG_FILE": trap, "AWS_SHARED_CREDENTIALS_FILE": trap, "AWS_MAX_ATTEMPTS": "1",
+		"AZURE_TENANT_ID": "theirs", "AZURE_CLIENT_ID": "theirs", "AZURE_CLIENT_SECRET": "theirs", "AZURE_AUTHORITY_HOST": "https://127.0.0.1:1",
 	} {
 		t.Setenv(name, value)
 	}
@@ -117,12 +118,12 @@ func rows(wanted func(inventory.Kind) bool) (regional, global int) {
 // TestDemo: what goes wrong in the demo is in its coverage with the right reason,
 // and nothing else is; what is complete is all there is.
 func TestDemo(t *testing.T) {
-	o := demonstrate(t, t.Context(), "--json")
+	o := demonstrate(t, t.Context(), "-p", "aws", "--json")
 	if o.code != exitDone {
 		t.Fatalf("exit code %d", o.code)
 	}
 	d := o.document(t)
-	server, err := sim.New(simaws.New(), demoProfile(demoSpeed))
+	server, err := sim.New(simaws.New(), awsProfile(demoSpeed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%d assets are written, %d counted, %d in the summary", total, found, d.Summary.Assets)
 	}
 	for _, want := range []string{
-		"Demo: a simulated organization", "nothing of yours is read", "200 times",
+		"Demo: a simulated AWS organization of 17,640 assets in 3 accounts and 4 regions", "nothing of yours is read", "200 times as fast as AWS's",
 		"in aws accounts 111122223333, 444455556666 and 777788889999 (4 of 4 enabled regions each)",
 		fmt.Sprintf("Missing: something in %d of %d tasks (denied_by_policy %d, unreachable 3, truncated 1).", gaps, len(d.Coverage), 3*regional),
 		fmt.Sprint(regional) + " tasks FAILED, denied_by_policy in ap-southeast-2 of 111122223333, 444455556666 and 777788889999: ",
@@ -210,6 +211,7 @@ func TestDemoSelects(t *testing.T) {
 func TestDemoExcludes(t *testing.T) {
 	for name, value := range map[string]string{
 		"profile": "audit", "role-arn": "arn:aws:iam::111122223333:role/Audit", "external-id": "x", "regions": "us-east-1", "endpoint-url": "http://localhost",
+		"subscriptions": azureDemoBusy, "management-group": "platform", "azure-cloud": "china", "azure-endpoint": "http://localhost",
 	} {
 		o := demonstrate(t, t.Context(), "--"+name, value)
 		if _, err := os.Stat(o.dir); o.code != exitUsage || !strings.Contains(o.stderr, "--demo and --"+name) || !os.IsNotExist(err) {
@@ -232,7 +234,7 @@ func TestDemoInterrupted(t *testing.T) {
 		}
 	}()
 	regional, global := rows(func(inventory.Kind) bool { return true })
-	o := demonstrate(t, ctx, "-o", dir)
+	o := demonstrate(t, ctx, "-p", "aws", "-o", dir)
 	o.dir = dir
 	d := o.document(t)
 	if o.code != exitInterrupted || d.Summary.Outcome != inventory.Interrupted || len(d.Coverage) != 3*(4*regional+global) {
@@ -256,7 +258,7 @@ func TestDemoSettings(t *testing.T) {
 	aws := c.Providers["aws"]
 	aws.AccountMaxRPS = 7 // a burst of twice the rate goes without saying
 	c.Providers["aws"] = aws
-	got := demoSettings(c, 4)
+	got := demoSettings(c, 4, []*cloud{awsCloud()})
 	p := got.Providers["aws"]
 	if ec2 := p.Services["ec2"]; ec2.MaxRPS != 80 || ec2.Burst != 100 || ec2.WriteMaxRPS != 20 || p.MaxRPS != 80 || p.Burst != 40 || p.MinRPS != 0.8 ||
 		p.AccountMaxRPS != 28 || p.AccountBurst != 14 || got.AWS.MaxRetries != demoRetries {
@@ -264,5 +266,11 @@ func TestDemoSettings(t *testing.T) {
 	}
 	if got.Providers["azure"].MaxRPS != c.Providers["azure"].MaxRPS || c.Providers["aws"].Services["ec2"].MaxRPS != 20 {
 		t.Error("what is not the demo's was changed")
+	}
+	got = demoSettings(c, 4, []*cloud{azureCloud()})
+	p = got.Providers["azure"]
+	if s := p.Services["storage"]; s.MaxRPS != 4*0.33 || s.Burst != 20 || p.AccountMaxRPS != 80 || p.AccountBurst != 200 || p.MaxRetries != azureDemoRetries ||
+		got.Providers["aws"].MaxRPS != c.Providers["aws"].MaxRPS || c.Providers["azure"].MaxRetries == azureDemoRetries || got.AWS.MaxRetries != c.AWS.MaxRetries {
+		t.Errorf("settings %+v", got)
 	}
 }

@@ -21,6 +21,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if err := isolateAzure(); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m,
 		// The SDK shuts its connections down when they have been idle, not before.
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),

@@ -30,7 +30,7 @@ func BenchmarkMillionAssets(b *testing.B) {
 	p.Quotas = nil
 	p.Faults = []sim.Fault{{Kind: sim.Latency, Seconds: 0.002}}
 	p.Estate = sim.EstateConfig{Accounts: sim.ExampleAccounts(accounts), Regions: regions, Assets: assets}
-	d, err := startDemo(b.Context(), p)
+	d, err := startDemo(b.Context(), simaws.New(), p)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func BenchmarkMillionAssets(b *testing.B) {
 		ctx, stats := cloudpace.WithStats(b.Context())
 		start := time.Now()
 		var tasks []inventory.Task
-		for _, o := range d.accounts(g) {
+		for _, o := range d.awsAccounts(g) {
 			account, err := inventoryaws.Open(ctx, o)
 			if err != nil {
 				b.Fatal(err)

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +42,7 @@ type progress struct {
 	phase    string // what is done before there are tasks, and when they are told to end
 	accounts []accountProgress
 	gaps     int
+	notes    []string // to be printed above what is kept up to date
 
 	shown   []shownWait   // used by the loop alone
 	waiting []quotaWait   // when the governor was last read
@@ -71,21 +74,6 @@ type moment struct {
 	now       time.Time
 }
 
-// quotaWait is a quota that is waited for.
-type quotaWait struct {
-	scope    cloudpace.Scope
-	rate     float64 // now, a second
-	most     float64
-	queued   int
-	paused   time.Duration // until the provider may be asked again
-	duration time.Duration // for one that would come now
-}
-
-type shownWait struct {
-	quotaWait
-	seen time.Time // waiting, last
-}
-
 func newProgress(w io.Writer, governor *cloudpace.Governor, stats *cloudpace.Stats) *progress {
 	p := &progress{
 		w: w, screen: newScreen(w), governor: governor, stats: stats, started: time.Now(),
@@ -103,6 +91,27 @@ func (p *progress) say(phase string) {
 	select {
 	case p.poke <- struct{}{}:
 	default:
+	}
+}
+
+// note prints lines that stay.
+func (p *progress) note(lines []string) {
+	p.mu.Lock()
+	p.notes = append(p.notes, lines...)
+	p.mu.Unlock()
+}
+
+// print shows the notes that there are.
+func (p *progress) print() {
+	p.mu.Lock()
+	notes := p.notes
+	p.notes = nil
+	p.mu.Unlock()
+	if len(notes) > 0 && p.screen != nil {
+		p.screen.clear()
+	}
+	for _, n := range notes {
+		fmt.Fprintln(wrapped(p.w), n)
 	}
 }
 
@@ -144,7 +153,7 @@ func (p *progress) loop() {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	said := false
+	said := ""
 	for {
 		select {
 		case now := <-tick.C:
@@ -154,14 +163,16 @@ func (p *progress) loop() {
 				fmt.Fprintln(p.w, logLine(p.look(now)))
 			}
 		case <-p.poke:
+			p.print()
 			switch m := p.look(time.Now()); {
 			case p.screen != nil:
 				p.screen.draw(m)
-			case m.tasks.Total > 0 || !said: // a log has what comes first, the start of the tasks, and an interruption
-				said = true
+			case m.tasks.Total > 0 || m.phase != said: // a log has what comes first, the start of the tasks, and an interruption
+				said = m.phase
 				fmt.Fprintln(p.w, logLine(m))
 			}
 		case <-p.end:
+			p.print()
 			if p.screen != nil {
 				p.screen.clear()
 			} else if m := p.look(time.Now()); m.tasks.Total > 0 {
@@ -209,61 +220,6 @@ func (p *progress) look(now time.Time) moment {
 	return m
 }
 
-// waits finds the quotas that are waited for.
-func waits(s cloudpace.Snapshot) (list []quotaWait) {
-	for _, b := range s.Buckets {
-		if b.Waiting == 0 {
-			continue
-		}
-		scope, err := cloudpace.ParseScope(b.Scope)
-		if err != nil {
-			continue // nothing that could be told
-		}
-		w := quotaWait{scope: scope, rate: b.RPS, most: b.MaxRPS, queued: b.Waiting, paused: words.Seconds(b.PausedSeconds)}
-		if b.RPS > 0 {
-			w.duration = w.paused + words.Seconds(max(0, float64(b.Waiting+1)-b.Tokens)/b.RPS)
-		}
-		list = append(list, w)
-	}
-	return list
-}
-
-// waitsShown is how many quotas there is room for.
-const waitsShown = 3
-
-// choose takes those that wait longest. One that is shown already keeps its line
-// until it has not waited for a moment or another waits clearly longer, so that what
-// is read stays where it is.
-func choose(shown []shownWait, waiting []quotaWait, now time.Time) []shownWait {
-	var kept []shownWait
-	for _, s := range shown {
-		i := slices.IndexFunc(waiting, func(w quotaWait) bool { return w.scope == s.scope })
-		switch {
-		case i >= 0:
-			kept = append(kept, shownWait{waiting[i], now})
-			waiting = slices.Delete(slices.Clone(waiting), i, i+1)
-		case now.Sub(s.seen) < lingers:
-			s.queued, s.paused, s.duration = 0, 0, 0
-			kept = append(kept, s)
-		}
-	}
-	waiting = slices.Clone(waiting)
-	slices.SortStableFunc(waiting, func(a, b quotaWait) int { return int(b.duration - a.duration) })
-	for _, w := range waiting {
-		if len(kept) < waitsShown {
-			kept = append(kept, shownWait{w, now})
-			continue
-		}
-		least := slices.MinFunc(kept, func(a, b shownWait) int { return int(a.duration - b.duration) })
-		if w.duration <= least.duration+least.duration/4+lingers/5 {
-			break
-		}
-		i := slices.IndexFunc(kept, func(s shownWait) bool { return s.scope == least.scope })
-		kept[i] = shownWait{w, now}
-	}
-	return kept
-}
-
 // logLine is a moment in one line: how far the run is, what is waited for, and
 // what has been going on longest.
 func logLine(m moment) string {
@@ -284,7 +240,8 @@ func logLine(m moment) string {
 	}
 	if len(m.tasks.Running) > 0 {
 		r := m.tasks.Running[0]
-		fmt.Fprintf(&b, "; longest in %s of %s %s (%s)", r.Task, r.Account, r.Region, m.now.Sub(r.Since).Round(time.Second))
+		place := strings.TrimSuffix(r.Account+" "+r.Region, " ")
+		fmt.Fprintf(&b, "; longest in %s of %s (%s)", r.Task, place, m.now.Sub(r.Since).Round(time.Second))
 		if more := len(m.tasks.Running) - 1; more > 0 {
 			fmt.Fprintf(&b, " and %d more", more)
 		}
@@ -302,7 +259,10 @@ func (w quotaWait) words() string {
 }
 
 func rateText(r float64) string {
-	if r < 10 {
+	switch {
+	case r < 1: // a storage account's lists go at 0.33 a second
+		return strconv.FormatFloat(math.Round(100*r)/100, 'f', -1, 64)
+	case r < 10:
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", r), ".0")
 	}
 	return fmt.Sprintf("%.0f", r)

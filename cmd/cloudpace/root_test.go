@@ -44,6 +44,9 @@ func TestCompletion(t *testing.T) {
 		has, lack string
 	}{
 		{[]string{"-p", ""}, "aws\n", ""},
+		{[]string{"-p", "aws,"}, "aws,azure\n", "aws,aws"},
+		{[]string{"--azure-cloud", "gov"}, "government\n", ""},
+		{[]string{"--management"}, "--management-group\t", ""},
 		{[]string{"--only", "net"}, "network\n", "\nsurplus"},
 		{[]string{"--skip", "network,"}, "network,compute\n", "network,network"},
 		{[]string{"--de"}, "--demo\t", ""},

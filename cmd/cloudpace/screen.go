@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -127,6 +128,8 @@ const (
 	accountsShown = 8
 	longestBar    = 44
 	longestName   = 60 // of a quota
+	longestID     = 20 // of an account, where the window is not wide
+	roomForIDs    = 90
 	wideEnough    = 72 // for words where a narrow window has numbers only
 )
 
@@ -153,6 +156,11 @@ func (st style) lines(m moment, width int) (list []line) {
 
 	roomy := width >= roomFor
 	name, numbers := 0, 0
+	for i := range rows {
+		if r := &rows[i]; width < roomForIDs && len(r.id) > longestID {
+			r.id = shortID(r.id)
+		}
+	}
 	for _, r := range rows {
 		name, numbers = max(name, len(r.id)), max(numbers, len(r.numbers()))
 	}
@@ -233,11 +241,14 @@ func running(m moment) string {
 		return ""
 	}
 	r := m.tasks.Running[0]
-	where := r.Region
+	text := "longest  " + r.Task
 	if len(m.accounts) > 1 {
-		where = r.Account + " " + where
+		text += " " + r.Account
 	}
-	text := fmt.Sprintf("longest  %s %s, %.0f s", r.Task, where, m.now.Sub(r.Since).Seconds())
+	if r.Region != "" { // what is read of an account as a whole has none
+		text += " " + r.Region
+	}
+	text += fmt.Sprintf(", %.0f s", m.now.Sub(r.Since).Seconds())
 	if more := len(m.tasks.Running) - 1; more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}
@@ -278,27 +289,45 @@ func (st style) wait(w quotaWait, width int) (l line) {
 // scopeText names a quota in so many characters, leaving out first what is most
 // likely known.
 func scopeText(s cloudpace.Scope, room int) string {
-	what := s.Service
+	what, last := s.Service, cmp.Or(s.Operation, s.Service)
 	if s.Operation != "" {
 		what += " " + s.Operation
 	}
-	account := s.Account
-	if len(account) > 4 {
-		account = ".." + account[len(account)-4:]
+	if s.Service == "" {
+		what, last = "all services", "all services"
 	}
-	last := cmp.Or(s.Operation, s.Service)
+	// Azure's have no region: they are of a whole subscription.
+	account, region := s.Account, strings.TrimPrefix(s.Region+"/", "/")
+	if region != "" && account == "" {
+		account = "*"
+	}
+	join := func(parts ...string) string {
+		return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "/")
+	}
+	short := shortID(account)
 	for _, text := range []string{
-		fmt.Sprintf("%s/%s/%s/%s", s.Provider, cmp.Or(s.Account, "*"), s.Region, what),
-		fmt.Sprintf("%s/%s/%s", s.Account, s.Region, what),
-		fmt.Sprintf("%s/%s/%s", account, s.Region, what),
-		fmt.Sprintf("%s/%s/%s", account, s.Region, last),
-		fmt.Sprintf("%s/%s", s.Region, last),
+		join(s.Provider, account, region+what),
+		join(account, region+what),
+		join(s.Provider, short, region+what),
+		join(short, region+what),
+		join(short, region+last),
 	} {
 		if len(text) <= room {
 			return text
 		}
 	}
-	return fit(s.Region+"/"+last, room)
+	if region == "" {
+		return fit(join(short, last), room)
+	}
+	return fit(region+last, room)
+}
+
+// shortID is the end of an account's id, which tells it from the others of a run.
+func shortID(id string) string {
+	if len(id) > 4 {
+		return ".." + id[len(id)-4:]
+	}
+	return id
 }
 
 // wrapped gives a writer that breaks lines between words where w is a terminal.

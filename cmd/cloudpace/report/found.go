@@ -50,7 +50,11 @@ func foundOf(doc inventory.Document) []found {
 		}
 	}
 	for _, r := range doc.Coverage {
-		for _, b := range []*bar{of(accounts, r.Account), of(regions, r.Region)} {
+		asked := []*bar{of(accounts, r.Account)}
+		if r.Region != "" { // what is asked of an account as a whole says nothing about one
+			asked = append(asked, of(regions, r.Region))
+		}
+		for _, b := range asked {
 			b.tasks++
 			if !r.Gap() {
 				b.done++

@@ -53,6 +53,8 @@ const (
 	tasksShown   = 8
 	placesShown  = 3
 	regionsShown = 6
+	// everyAccount is the account of records about all accounts of a provider.
+	everyAccount = "*"
 )
 
 // missingOf puts together what is missing. Tasks that fail in the same places are
@@ -158,12 +160,12 @@ func (g *gap) fill(all, one []inventory.Record) {
 		if regions[r.Account] == nil {
 			accounts = append(accounts, r.Account)
 		}
-		regions[r.Account] = append(regions[r.Account], cmp.Or(r.Region, "no region"))
+		regions[r.Account] = append(regions[r.Account], r.Region)
 	}
 	long := len(accounts) > placesShown
 	for _, a := range accounts {
 		long = long || len(regions[a]) > regionsShown
-		g.Places = append(g.Places, place{a, regions[a]})
+		g.Places = append(g.Places, placeOf(a, regions[a]))
 	}
 	switch {
 	case long && len(accounts) == 1:
@@ -171,6 +173,16 @@ func (g *gap) fill(all, one []inventory.Record) {
 	case long:
 		g.Where = words.Number(len(one)) + " times in " + words.Count(len(accounts), "account")
 	}
+}
+
+// placeOf leaves out the region of what is read of an account as a whole, which has
+// none.
+func placeOf(account string, regions []string) place {
+	p := place{Account: account, Regions: slices.DeleteFunc(regions, func(r string) bool { return r == "" })}
+	if account == everyAccount {
+		p.Account = "every account"
+	}
+	return p
 }
 
 // notes say what is not known because nobody asked.

@@ -4,6 +4,7 @@ package words
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -37,21 +38,49 @@ func Found(s inventory.Summary, dir string) string {
 	return text + ", in " + filepath.Join(dir, s.AssetsFile) + "."
 }
 
-// where names the accounts: each with its regions, or all at once where these are
-// alike, or there are too many.
+// where names the accounts of each provider.
 func where(accounts []inventory.Account) string {
-	var each, ids []string
-	alike := len(accounts) > 1
+	var texts, providers []string
+	of := make(map[string][]inventory.Account)
 	for _, a := range accounts {
-		each = append(each, fmt.Sprintf("%s account %s%s", a.Provider, a.ID, regions(a.Regions)))
+		if of[a.Provider] == nil {
+			providers = append(providers, a.Provider)
+		}
+		of[a.Provider] = append(of[a.Provider], a)
+	}
+	for _, p := range providers {
+		texts = append(texts, whereIn(p, of[p]))
+	}
+	return And(texts, len(texts))
+}
+
+// nouns are what providers call an account, where they call it something else.
+var nouns = map[string]string{"azure": "subscription"}
+
+const (
+	longID       = 20 // from this length on ids are not read, so that of several
+	longIDsNamed = 2  // more than so many are counted only
+)
+
+// whereIn names the accounts of a provider: each with its regions, or all at once
+// where these are alike, or there are too many.
+func whereIn(provider string, accounts []inventory.Account) string {
+	noun := cmp.Or(nouns[provider], "account")
+	var each, ids []string
+	alike, long := len(accounts) > 1, false
+	for _, a := range accounts {
+		each = append(each, fmt.Sprintf("%s %s %s%s", provider, noun, a.ID, regions(a.Regions)))
 		ids = append(ids, a.ID)
-		alike = alike && a.Provider == accounts[0].Provider && regions(a.Regions) == regions(accounts[0].Regions)
+		alike = alike && regions(a.Regions) == regions(accounts[0].Regions)
+		long = long || len(a.ID) > longID
 	}
 	switch {
+	case alike && long && len(ids) > longIDsNamed:
+		return fmt.Sprintf("%s %s %ss", Number(len(ids)), provider, noun)
 	case alike:
-		return fmt.Sprintf("%s accounts %s%s", accounts[0].Provider, And(ids, accountsNamed), strings.Replace(regions(accounts[0].Regions), ")", " each)", 1))
+		return fmt.Sprintf("%s %ss %s%s", provider, noun, And(ids, accountsNamed), strings.Replace(regions(accounts[0].Regions), ")", " each)", 1))
 	case len(accounts) > accountsNamed:
-		return Count(len(accounts), "account")
+		return Count(len(accounts), noun)
 	}
 	return strings.Join(each, ", ")
 }
@@ -186,8 +215,26 @@ func Duration(d time.Duration) string {
 // has it.
 var sdkWords = regexp.MustCompile(`, https response error StatusCode: (\d+), RequestID: [^,]*,( HostID: [^,]*,)? `)
 
+// azureWords is how the Azure SDK writes an answer out: what was asked, between rules
+// the status and the code, then the body.
+var azureWords = regexp.MustCompile(`(?s)[A-Z]+ https?://\S+\s+-{40,}\s+RESPONSE (\d+)[^\n]*\s+ERROR CODE: ([^\n]*)\s+-{40,}\s+([^-].*?)\s*-{40,}`)
+
+// azureAnswer gives the status, the code and the message of such an answer.
+func azureAnswer(text string) string {
+	m := azureWords.FindStringSubmatch(text)
+	var body struct {
+		Error struct{ Message string } `json:"error"`
+	}
+	said := strings.TrimSpace(m[3])
+	if json.Unmarshal([]byte(said), &body) == nil && body.Error.Message != "" {
+		said = body.Error.Message
+	}
+	return fmt.Sprintf("HTTP %s, %s: %s", m[1], m[2], said)
+}
+
 // Short puts an error on one line of bearable length; run.json has it whole.
 func Short(text string) string {
+	text = azureWords.ReplaceAllStringFunc(text, azureAnswer)
 	text = sdkWords.ReplaceAllString(strings.Join(strings.Fields(text), " "), ", HTTP $1, ")
 	if runes := []rune(text); len(runes) > errorShown {
 		return string(runes[:errorShown]) + "..."

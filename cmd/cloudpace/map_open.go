@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
+	"github.com/cloudpace/cloudpace/verdict"
+)
+
+// reading is what a run reads.
+type reading struct {
+	providers []string
+	accounts  []inventory.Account
+	tasks     []inventory.Task
+	notes     []string // about what is not read
+}
+
+// everywhere is the account of records about all accounts of a provider.
+const everywhere = "*"
+
+// open asks each provider who is reading and what there is. One that cannot be opened
+// does not stop the others: each task of it is a gap. Who was not asked for and has
+// no credentials is left out. It fails where there is nothing to read at all.
+func (p plan) open(ctx context.Context, sources func(*cloud) []source, say func(string)) (r reading, err error) {
+	failed := p.absent
+	for _, c := range p.clouds {
+		tasks, accounts, err := c.open(ctx, sources(c), p.wanted, say)
+		switch {
+		case ctx.Err() != nil:
+			return r, ctx.Err()
+		case err == nil:
+			r.providers = append(r.providers, c.provider)
+			r.accounts, r.tasks = append(r.accounts, accounts...), append(r.tasks, tasks...)
+		case !c.asked && c.lacks(err):
+			failed = append(failed, err)
+		default:
+			failed = append(failed, err)
+			r.providers = append(r.providers, c.provider)
+			r.tasks = append(r.tasks, c.unopened(err, p.wanted)...)
+			r.notes = append(r.notes, fmt.Sprintf("%s cannot be read: %s", c.title, verdict.Describe(err)))
+		}
+	}
+	if len(r.accounts) == 0 {
+		return r, errors.Join(failed...)
+	}
+	return r, nil
+}
+
+func (c *cloud) open(ctx context.Context, sources []source, wanted func(inventory.Kind) bool, say func(string)) (tasks []inventory.Task, accounts []inventory.Account, err error) {
+	for _, s := range sources {
+		say(s.asking)
+		o, err := s.open(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		accounts, tasks = append(accounts, o.accounts...), append(tasks, o.tasks(wanted)...)
+	}
+	return tasks, accounts, nil
+}
+
+// unopened gives the tasks of a provider that cannot be opened. Each says so.
+func (c *cloud) unopened(cause error, wanted func(inventory.Kind) bool) (tasks []inventory.Task) {
+	if c.lacks(cause) || c.refused(cause) {
+		cause = &inventory.LoginError{Err: cause}
+	}
+	for _, k := range c.kinds {
+		if wanted(k) {
+			tasks = append(tasks, inventory.Task{
+				Kind: k, Provider: c.provider, Account: everywhere,
+				Read: func(context.Context, *inventory.Output) error { return cause },
+			})
+		}
+	}
+	return tasks
+}
