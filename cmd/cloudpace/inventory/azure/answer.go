@@ -33,7 +33,7 @@ func asked(ctx context.Context, p pages) (items []item, next string, err error) 
 	err = p.next(policy.WithCaptureResponse(ctx, &response))
 	answered(ctx, response, err)
 	if err != nil {
-		return nil, "", err
+		return nil, "", brief(err)
 	}
 	if response == nil {
 		return nil, "", errors.New("protocol: a page came without an answer")

@@ -40,15 +40,15 @@ func CloudNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(clouds)), func(name string) bool { return name == "" })
 }
 
-// clientOptions are what every client is made with. Nothing is registered: a reader
-// does not write (S11, RP registration).
-func clientOptions(o Options) *arm.ClientOptions {
+// clientOptions are what every client is made with, over a transport of its own
+// unless they are given. Nothing is registered: a reader does not write.
+func clientOptions(o Options, own *http.Client) *arm.ClientOptions {
 	options := arm.ClientOptions{}
 	if o.ClientOptions != nil {
 		options = *o.ClientOptions
 	} else {
 		options.Cloud = cloudOf(o)
-		options.Transport = &http.Client{Transport: transport(), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		options.Transport = own
 		options.InsecureAllowCredentialWithHTTP = strings.HasPrefix(o.Endpoint, "http://")
 	}
 	options.DisableRPRegistration = true

@@ -60,14 +60,15 @@ func indented(err error) string {
 }
 
 // connect makes the options of the clients and a credential that is known to give
-// tokens.
+// tokens. With an error, too, there are connections to close.
 func connect(ctx context.Context, o Options) (*Tenant, error) {
-	t := &Tenant{options: clientOptions(o), governor: o.Governor}
+	t := &Tenant{http: &http.Client{Transport: transport()}, governor: o.Governor}
+	t.options = clientOptions(o, t.http)
 	source := o.Credential
 	if source == nil {
 		chain, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{ClientOptions: loginOptions(o, t)})
 		if err != nil {
-			return nil, &NoCredentialsError{err}
+			return t, &NoCredentialsError{err}
 		}
 		source = chain
 	}
@@ -75,11 +76,11 @@ func connect(ctx context.Context, o Options) (*Tenant, error) {
 	token, err := source.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope(t.options)}})
 	switch {
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return t, context.Cause(ctx)
 	case err != nil && o.Credential == nil && none(err):
-		return nil, &NoCredentialsError{err}
+		return t, &NoCredentialsError{err}
 	case err != nil:
-		return nil, &CredentialsError{err}
+		return t, &CredentialsError{err}
 	}
 	t.ID, t.Caller = whose(token.Token)
 	return t, nil
@@ -90,7 +91,7 @@ func connect(ctx context.Context, o Options) (*Tenant, error) {
 func loginOptions(o Options, t *Tenant) policy.ClientOptions {
 	options := policy.ClientOptions{Cloud: t.options.Cloud}
 	if o.ClientOptions == nil {
-		options.Transport = &http.Client{Transport: transport()}
+		options.Transport = t.http
 	}
 	return options
 }

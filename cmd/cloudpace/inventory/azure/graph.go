@@ -124,11 +124,8 @@ func rowOf(row map[string]any, err error) (item, error) {
 // the request came back with, or that the service cut the result.
 func incomplete(err error) error {
 	var early *paceazure.IncompleteError
-	if !errors.As(err, &early) {
-		return err
-	}
-	if early.Err == nil {
+	if errors.As(err, &early) && early.Err == nil {
 		return &inventory.TruncatedError{Err: err}
 	}
-	return err
+	return brief(err)
 }

@@ -44,12 +44,12 @@ func all[C, O, R any](create maker[C], list func(*C, *O) *runtime.Pager[R], opti
 		if err != nil {
 			return nil, err
 		}
-		return pagesOf[R]{list(c, first(options))}, nil
+		return pagesOf[R]{list(c, chosen(options))}, nil
 	}
 }
 
-// first is nil where no options were given, which modules take for none.
-func first[O any](options []*O) *O {
+// chosen is nil where no options were given, which modules take for none.
+func chosen[O any](options []*O) *O {
 	if len(options) == 0 {
 		return nil
 	}

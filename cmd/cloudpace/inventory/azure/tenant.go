@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -95,6 +96,7 @@ type Tenant struct {
 	subscriptions []Subscription
 	credential    azcore.TokenCredential
 	options       *arm.ClientOptions // governed
+	http          *http.Client       // idle where the options were given
 	governor      *cloudpace.Governor
 }
 
@@ -114,14 +116,18 @@ func Open(ctx context.Context, o Options) (*Tenant, error) {
 		return nil, fmt.Errorf("azure: %w", err)
 	}
 	t, err := connect(ctx, o)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		t.subscriptions, err = t.discover(ctx, o)
 	}
-	if t.subscriptions, err = t.discover(ctx, o); err != nil {
+	if err != nil {
+		t.Close()
 		return nil, err
 	}
 	return t, nil
 }
+
+// Close lets go of the connections that are kept, once the tasks are over.
+func (t *Tenant) Close() { t.http.CloseIdleConnections() }
 
 // Subscriptions lists those that were asked for or found, by id.
 func (t *Tenant) Subscriptions() []Subscription { return slices.Clone(t.subscriptions) }
