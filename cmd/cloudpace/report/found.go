@@ -72,8 +72,8 @@ func foundOf(doc inventory.Document) []found {
 }
 
 func table(by string, bars map[string]*bar, tasks bool) found {
-	f := found{ID: "found-by-" + by, By: by, Tasks: tasks}
-	most := 1
+	f := found{ID: "found-by-" + by, By: by}
+	most, asked := 1, false
 	for _, b := range bars {
 		most = max(most, b.assets)
 		f.Rows = append(f.Rows, *b)
@@ -86,8 +86,10 @@ func table(by string, bars map[string]*bar, tasks bool) found {
 		if b.tasks > 0 {
 			b.Tasks = words.Number(b.done) + " of " + words.Number(b.tasks)
 			b.Gaps = b.done < b.tasks
+			asked = true
 		}
 	}
+	f.Tasks = tasks && asked
 	slices.SortFunc(f.Rows, func(a, b bar) int {
 		return cmp.Or(cmp.Compare(b.assets, a.assets), cmp.Compare(a.Name, b.Name))
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/wholefile"
@@ -50,6 +51,7 @@ type page struct {
 	Date      string
 	Tiles     []tile
 
+	LongIDs  bool // of accounts: the tables are wider then
 	Missing  missing
 	Counts   []found
 	Quotas   quotas
@@ -91,6 +93,7 @@ func pageOf(doc inventory.Document) page {
 		Date:      s.Started.UTC().Format("2 January 2006, 15:04 UTC"),
 		Tiles:     tiles(doc),
 
+		LongIDs:  slices.ContainsFunc(s.Accounts, func(a inventory.Account) bool { return len(a.ID) > longID }),
 		Missing:  missingOf(doc),
 		Counts:   foundOf(doc),
 		Quotas:   quotasOf(doc),
@@ -159,7 +162,10 @@ func tiles(doc inventory.Document) []tile {
 	}
 }
 
-const accountsShown = 200
+const (
+	accountsShown = 200
+	longID        = 20
+)
 
 func howOf(s inventory.Summary) how {
 	h := how{

@@ -61,16 +61,20 @@ func (h *history) add(at time.Duration, state cloudpace.Snapshot, numbers cloudp
 			Throttled: n.Throttled,
 			Lost:      n.GaveUp + n.Rejected,
 			Waits:     n.Waits,
-			Paused:    h.pausedAbove(n.Scope, paused),
 		}
-		slowed := false
+		slowed, held := false, false
 		if b := h.holds[n.Scope]; b != nil && b.bucket != "" {
 			t.bucket = b.bucket
 			p.RPS, p.MaxRPS, p.Waiting = rate(b.rps), rate(b.max), b.waiting
-			p.Paused = p.Paused || b.paused
-			slowed = b.share < 1
+			p.Paused = b.paused
+			slowed = b.share < 1 || b.paused
 		}
-		happened := slowed || p.Paused || n.Throttled+n.TransientErrors+n.GaveUp+n.Rejected+n.BreakerTrips > 0
+		if h.pausedAbove(n.Scope, paused) {
+			// A pause of the account is one of all its services, and happens to those
+			// that wait for its end.
+			held, p.Paused = p.Waiting > 0, true
+		}
+		happened := slowed || held || n.Throttled+n.TransientErrors+n.GaveUp+n.Rejected+n.BreakerTrips > 0
 		switch {
 		case len(t.points) > 0:
 			t.points = follow(t.points, p)

@@ -181,21 +181,26 @@ func TestBucketShown(t *testing.T) {
 	}
 }
 
-// TestPausedAbove: a pause of the account, or of the provider, is one of its
-// services.
+// TestPausedAbove: a pause of the account, or of the provider, is one of those of its
+// services that somebody waits for.
 func TestPausedAbove(t *testing.T) {
 	for _, c := range []struct {
-		scope  cloudpace.Scope
-		paused bool
+		scope   cloudpace.Scope
+		waiting int
+		paused  bool
 	}{
-		{cloudpace.Scope{Provider: "aws", Account: "111122223333"}, true},
-		{cloudpace.Scope{Provider: "aws"}, true},
-		{cloudpace.Scope{Provider: "aws", Account: "444455556666"}, false},
-		{cloudpace.Scope{Provider: "azure"}, false},
+		{cloudpace.Scope{Provider: "aws", Account: "111122223333"}, 1, true},
+		{cloudpace.Scope{Provider: "aws"}, 1, true},
+		{cloudpace.Scope{Provider: "aws"}, 0, false},
+		{cloudpace.Scope{Provider: "aws", Account: "444455556666"}, 1, false},
+		{cloudpace.Scope{Provider: "azure"}, 1, false},
 	} {
 		h := newHistory()
 		h.add(time.Second,
-			cloudpace.Snapshot{Buckets: []cloudpace.BucketState{{Scope: c.scope.String(), Level: "account", PausedSeconds: 1}}},
+			cloudpace.Snapshot{Buckets: []cloudpace.BucketState{
+				{Scope: c.scope.String(), Level: "account", PausedSeconds: 1},
+				{Scope: service("ec2").String(), Level: "leaf", RPS: 20, MaxRPS: 20, Waiting: c.waiting},
+			}},
 			cloudpace.Summary{Scopes: []cloudpace.ScopeSummary{{Scope: service("ec2").String()}}})
 		if got := len(h.timeline(time.Second).Scopes) == 1; got != c.paused {
 			t.Errorf("%s paused: the service counts as paused: %v", c.scope, got)

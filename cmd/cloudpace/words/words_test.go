@@ -46,3 +46,41 @@ func TestBearable(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestShort: an answer as the Azure SDK writes it out is one line too, wherever it
+// stands.
+func TestShort(t *testing.T) {
+	rule := strings.Repeat("-", 80)
+	answer := "GET https://management.azure.com/subscriptions/1/x\n" + rule + "\nRESPONSE 403: 403 Forbidden\nERROR CODE: AuthorizationFailed\n" + rule +
+		"\n{\n  \"error\": {\n    \"code\": \"AuthorizationFailed\",\n    \"message\": \"The client may not.\"\n  }\n}\n" + rule + "\n"
+	for text, want := range map[string]string{
+		answer: "HTTP 403, AuthorizationFailed: The client may not.",
+		"1 call gave up (azure/1/*/x: " + answer + ")": "1 call gave up (azure/1/*/x: HTTP 403, AuthorizationFailed: The client may not. )",
+		strings.ReplaceAll(answer, "{", "<"):           "HTTP 403, AuthorizationFailed: < \"error\": < \"code\": \"AuthorizationFailed\", \"message\": \"The client may not.\" } }",
+		"a\nb":                                         "a b",
+	} {
+		if got := Short(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestWhereAll: accounts of several providers, and subscriptions, whose ids nobody
+// reads out.
+func TestWhereAll(t *testing.T) {
+	var list []inventory.Account
+	for i := range 3 {
+		list = append(list, inventory.Account{Provider: "azure", ID: fmt.Sprintf("00000000-0000-0000-0000-%012d", i)})
+	}
+	aws := inventory.Account{Provider: "aws", ID: "1"}
+	for want, accounts := range map[string][]inventory.Account{
+		"3 azure subscriptions":                                   list,
+		"azure subscription 00000000-0000-0000-0000-000000000000": list[:1],
+		"aws account 1 and 3 azure subscriptions":                 append([]inventory.Account{aws}, list...),
+		"azure subscriptions 00000000-0000-0000-0000-000000000000 and 00000000-0000-0000-0000-000000000001": list[:2],
+	} {
+		if got := where(accounts); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
