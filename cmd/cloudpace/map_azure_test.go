@@ -38,13 +38,19 @@ const (
 )
 
 // simulateAzure serves a small tenant over plain HTTP. AWS has no credentials.
-func simulateAzure(t *testing.T, faults ...sim.Fault) (*sim.Server, string) {
+func simulateAzure(t *testing.T) (*sim.Server, string) {
 	t.Helper()
 	fakeaws.Isolate(t)
 	front := simazure.New()
 	p := sim.Default(front)
 	p.Estate = sim.EstateConfig{Accounts: front.ExampleAccounts(2), Regions: []string{"eastus", "westeurope"}, Assets: 600}
-	p.Faults = append([]sim.Fault{{Kind: sim.Latency, Seconds: 0.002}}, faults...)
+	p.Faults = []sim.Fault{{Kind: sim.Latency, Seconds: 0.002}}
+	return serveAzure(t, front, p)
+}
+
+// serveAzure serves a profile over a socket.
+func serveAzure(t *testing.T, front sim.Front, p sim.Profile) (*sim.Server, string) {
+	t.Helper()
 	server, err := sim.New(front, p)
 	if err != nil {
 		t.Fatal(err)

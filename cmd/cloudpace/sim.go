@@ -212,7 +212,8 @@ Status: %[1]s/_sim/   Stop: Ctrl-C
 // is told in code, which the documentation shows.
 func greetAzure(w io.Writer, url, subscription string) {
 	fmt.Fprintf(w, `
-    curl -H 'Authorization: Bearer %s' '%s/subscriptions/%s/resources?api-version=2021-04-01'
+    cloudpace map -p azure --azure-endpoint %[2]s
+    curl -H 'Authorization: Bearer %[1]s' '%[2]s/subscriptions/%[3]s/resources?api-version=2021-04-01'
 
 Resource Manager's endpoint for clients: %[2]s   Audience: %[4]s
 Status: %[2]s/_sim/   Stop: Ctrl-C

@@ -45,7 +45,7 @@ func TestSimAzure(t *testing.T) {
 			if code != exitDone {
 				t.Errorf("exit code %d", code)
 			}
-			for _, want := range append(c.says, "curl -H 'Authorization: Bearer simulated' 'http://127.0.0.1:", "/subscriptions/00000000-0000-0000-0000-000000000001/resources?api-version=", azure.Audience, "Asked 1 time", "1 served") {
+			for _, want := range append(c.says, "cloudpace map -p azure --azure-endpoint http://127.0.0.1:", "curl -H 'Authorization: Bearer simulated' 'http://127.0.0.1:", "/subscriptions/00000000-0000-0000-0000-000000000001/resources?api-version=", azure.Audience, "Asked 1 time", "1 served") {
 				if !strings.Contains(stderr, want) {
 					t.Errorf("stderr does not say %q", want)
 				}

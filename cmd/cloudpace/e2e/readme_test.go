@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources/v3"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/paceaws"
+	"github.com/cloudpace/cloudpace/paceazure"
 )
 
 // The README's code, word for word.
@@ -27,6 +30,10 @@ func vpcs(ctx context.Context) (*ec2.DescribeVpcsOutput, error) {
 	return ec2.NewFromConfig(cfg).DescribeVpcs(ctx, nil) // paced, as every call of every client made from cfg
 }
 
+func groups(cred azcore.TokenCredential, subscription string) (*armresources.ResourceGroupsClient, error) {
+	return armresources.NewResourceGroupsClient(subscription, cred, paceazure.ClientOptions(nil))
+}
+
 func fetch(ctx context.Context, call func(context.Context) error) error {
 	scope := cloudpace.Scope{Provider: "github", Service: "search"}
 	return cloudpace.Do(ctx, scope, call) // paced, and repeated where that helps
@@ -34,7 +41,7 @@ func fetch(ctx context.Context, call func(context.Context) error) error {
 
 // TestReadmeCode: what the README shows is code that compiles, here.
 func TestReadmeCode(t *testing.T) {
-	_ = vpcs // compiling is all that can be asked of it without AWS
+	_, _ = vpcs, groups // compiling is all that can be asked of them without AWS and Azure
 	if err := fetch(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}
