@@ -74,8 +74,7 @@ func calm(t testing.TB, x *tenant, g *cloudpace.Governor, took time.Duration) {
 // Every list is whole every time.
 func TestStorm(t *testing.T) { storm(t, 8) }
 
-// BenchmarkStorm is a longer one; its time over the quota's is
-// in docs/benchmarks.md.
+// BenchmarkStorm is a longer one, and prints its time over what the quota takes.
 func BenchmarkStorm(b *testing.B) {
 	for b.Loop() {
 		storm(b, 24)
