@@ -14,10 +14,11 @@ const mostNamed = 5
 // Where one of them has a gap, so has the account; the reason is that of the first.
 func sum(t Task, record Record, others []Record) Record {
 	var gaps []string
-	known := false
+	known, failed := false, false
 	r := &record
 	for _, o := range others {
 		known = known || o.Status == Success || o.Status == Partial
+		failed = failed || o.Status == Failed
 		if r.Started.IsZero() || !o.Started.IsZero() && o.Started.Before(r.Started) {
 			r.Started = o.Started
 		}
@@ -39,8 +40,10 @@ func sum(t Task, record Record, others []Record) Record {
 		return record
 	case known:
 		r.Status = Partial
-	default:
+	case failed:
 		r.Status = Failed
+	default:
+		r.Status = Skipped // nobody was asked
 	}
 	r.Errors = len(gaps)
 	named := strings.Join(gaps[:min(len(gaps), mostNamed)], ", ")

@@ -116,10 +116,13 @@ func (l *linked) next(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = runtime.FetcherForNextLink(ctx, client.Pipeline(), l.link, func(ctx context.Context) (*policy.Request, error) {
+	response, err := runtime.FetcherForNextLink(ctx, client.Pipeline(), l.link, func(ctx context.Context) (*policy.Request, error) {
 		return runtime.NewRequest(ctx, http.MethodGet, l.link)
 	}, nil)
-	return err
+	if err != nil {
+		return err
+	}
+	return response.Body.Close() // it was read into memory, and is read from there
 }
 
 func (*linked) more() bool { return false }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
@@ -72,8 +71,8 @@ func connect(ctx context.Context, o Options) (*Tenant, error) {
 		}
 		source = chain
 	}
-	t.credential = login{source}
-	token, err := source.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope(t.options)}})
+	t.credential = newLogin(source)
+	token, err := t.credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope(t.options)}})
 	switch {
 	case ctx.Err() != nil:
 		return t, context.Cause(ctx)
@@ -101,19 +100,6 @@ func loginOptions(o Options, t *Tenant) policy.ClientOptions {
 func none(err error) bool {
 	var failed *azidentity.AuthenticationFailedError
 	return !errors.As(err, &failed)
-}
-
-// login says of the errors of a credential what they are: the SDK's say it in words
-// alone, and have no code of Resource Manager's.
-type login struct{ source azcore.TokenCredential }
-
-// GetToken asks the source.
-func (l login) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
-	token, err := l.source.GetToken(ctx, o)
-	if err != nil && ctx.Err() == nil {
-		err = &inventory.LoginError{Err: err}
-	}
-	return token, err
 }
 
 // whose reads in a token who it is for. It is shown and nothing else, so that the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
+	simazure "github.com/cloudpace/cloudpace/cmd/cloudpace/sim/azure"
 )
 
 // disks are 18 in 74 of an estate, so that their list has several pages.
@@ -204,6 +205,20 @@ func TestGraphFails(t *testing.T) {
 				t.Errorf("%d assets, %+v", len(found), r)
 			}
 		})
+	}
+}
+
+// TestGraphCut: a result that the service cuts without an error is never taken for
+// all of it: more subscriptions than a query reaches, no token to the rest (C12, C15).
+func TestGraphCut(t *testing.T) {
+	x := serve(t, small(), simazure.WithQueryLimit(1))
+	row := `{"id":"/subscriptions/` + first + `/x","type":"a/b","subscriptionId":"` + first + `"}`
+	cut, _ := answers(t, map[string]string{"resources": `{"totalRecords":8322,"count":1,"resultTruncated":"true","data":[` + row + `]}`})
+	for words, a := range map[string]*Tenant{"more subscriptions": x.open(t), "of 8322": cut} {
+		records, found := runWhere(t, a, func(k inventory.Kind) bool { return k.Name == "azure_graph_resources" })
+		if r := records[0]; r.Status != inventory.Partial || r.Reason != inventory.Truncated || !strings.Contains(r.Error, words) || len(found) == 0 {
+			t.Errorf("%s: %d assets, %+v", words, len(found), r)
+		}
 	}
 }
 
