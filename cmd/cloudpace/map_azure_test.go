@@ -13,6 +13,7 @@ import (
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/fakeaws"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory/azure"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
 	simazure "github.com/cloudpace/cloudpace/cmd/cloudpace/sim/azure"
 )
@@ -295,6 +296,40 @@ func TestAzureAbsent(t *testing.T) {
 		}
 		if err := azureAbsent(l); (err == nil) != c.want {
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestAzureDocumented: docs/map.md has every task, with its family and types, and
+// every flag and family.
+func TestAzureDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/map.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range azure.Kinds() {
+		_, rest, _ := strings.Cut(string(text), "| `"+k.Name+"` | ")
+		line, _, _ := strings.Cut(rest, "\n")
+		for i, typ := range append([]string{k.Family}, k.Types...) {
+			if i > 1 && k.Family == "dns" { // a zone's types of records share what they begin with
+				typ = typ[strings.LastIndexByte(typ, '/')+1:]
+			}
+			if !strings.Contains(line, typ) {
+				t.Errorf("docs/map.md says of %s %q, without %q", k.Name, line, typ)
+			}
+		}
+	}
+	for _, c := range clouds() {
+		c.addFlags(newRoot())
+		for _, name := range c.own {
+			if !strings.Contains(string(text), "`--"+name+"`") {
+				t.Errorf("docs/map.md does not have --%s", name)
+			}
+		}
+	}
+	for _, family := range inventory.Families(kindsOf(clouds())) {
+		if !strings.Contains(string(text), "`"+family+"`") {
+			t.Errorf("docs/map.md does not have the family %s", family)
 		}
 	}
 }

@@ -260,6 +260,8 @@ func (w quotaWait) words() string {
 
 func rateText(r float64) string {
 	switch {
+	case math.IsInf(r, 0): // an account without a limit, which can be paused all the same
+		return "-"
 	case r < 1: // a storage account's lists go at 0.33 a second
 		return strconv.FormatFloat(math.Round(100*r)/100, 'f', -1, 64)
 	case r < 10:

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -275,6 +277,56 @@ func TestWaits(t *testing.T) {
 	}
 	if got := names(choose(shown, []quotaWait{wait("e", 1)}, now.Add(time.Hour))); got != "e" {
 		t.Errorf("long after: %s", got)
+	}
+}
+
+// TestWaitsForAccount: where the quota of a whole account or provider is what makes
+// callers wait, it is named, once, with all that wait for it.
+func TestWaitsForAccount(t *testing.T) {
+	const sub = "00000000-0000-0000-0000-000000000002"
+	azure := func(service string) string {
+		return cloudpace.Scope{Provider: "azure", Account: sub, Service: service}.String()
+	}
+	paused := cloudpace.BucketState{Scope: azure(""), Level: "account", RPS: 20, MaxRPS: 20, Tokens: 100, PausedSeconds: 2}
+	sql := cloudpace.BucketState{Scope: azure("sql"), Level: "leaf", RPS: 15, MaxRPS: 15, Tokens: 50, Waiting: 8}
+	storage := cloudpace.BucketState{Scope: azure("storage"), Level: "leaf", RPS: 0.33, MaxRPS: 0.33, Waiting: 1}
+	list := waits(cloudpace.Snapshot{Buckets: []cloudpace.BucketState{paused, sql, storage, {Scope: "aws/1/r/ec2", Waiting: 1, RPS: 1, MaxRPS: 1}}})
+	var got []string
+	for _, w := range list {
+		got = append(got, scopeText(w.scope, 60)+": "+w.words())
+	}
+	want := []string{
+		"azure/" + sub + "/all services: 20 of 20/s, 9 queued, paused 2.0 s",
+		"azure/" + sub + "/storage: 0.33 of 0.33/s, 1 queued, 6.1 s", // its own quota is slower than the pause
+		"aws/1/r/ec2: 1 of 1/s, 1 queued, 2.0 s",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for room, want := range map[int]string{55: "azure/" + sub + "/all services", 49: sub + "/all services", 40: "azure/..0002/all services", 20: "..0002/all services", 10: "..0002/a.."} {
+		if got := scopeText(list[0].scope, room); got != want {
+			t.Errorf("in %d columns %q, want %q", room, got, want)
+		}
+	}
+	if got := rateText(math.Inf(1)); got != "-" {
+		t.Errorf("no limit is %q", got)
+	}
+}
+
+// TestNotes: what is said while the lines are live stays above them.
+func TestNotes(t *testing.T) {
+	governor, err := cloudpace.New(cloudpace.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stats := cloudpace.WithStats(t.Context())
+	var out bytes.Buffer
+	p := newProgress(&out, governor, stats)
+	p.note([]string{"AWS cannot be read: none"})
+	p.begin([]inventory.Task{{Account: "1"}})
+	p.stop()
+	if got := out.String(); !strings.HasPrefix(got, "AWS cannot be read: none\n") || strings.Count(got, "AWS") != 1 {
+		t.Errorf("printed %q", got)
 	}
 }
 
