@@ -56,12 +56,14 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// small is a tenant of two subscriptions, without quotas.
+// small is a tenant of two subscriptions, without quotas. A race detector is to get
+// through it, too.
 func small(faults ...sim.Fault) sim.Profile {
 	front := simazure.New()
 	p := sim.Default(front)
 	p.Quotas = nil
-	p.Estate = sim.EstateConfig{Accounts: front.ExampleAccounts(2), Regions: []string{"eastus", "westeurope"}, Assets: 3000}
+	p.Estate = sim.EstateConfig{Accounts: front.ExampleAccounts(2), Regions: []string{"eastus", "westeurope"}, Assets: 800,
+		Types: map[string]int{"Microsoft.Compute/disks": 160}} // four pages in each
 	p.Faults = faults
 	return p
 }

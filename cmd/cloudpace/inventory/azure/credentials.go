@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -51,7 +52,7 @@ func (e *CredentialsError) Error() string {
 func indented(err error) string {
 	var b strings.Builder
 	for line := range strings.Lines(verdict.DescribeFor(Provider, err)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "DefaultAzureCredential:") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "DefaultAzureCredential:") && line != "Attempted credentials:" {
 			fmt.Fprintf(&b, "  - %s\n", strings.TrimSuffix(line, "."))
 		}
 	}
@@ -77,7 +78,7 @@ func connect(ctx context.Context, o Options) (*Tenant, error) {
 	case ctx.Err() != nil:
 		return t, context.Cause(ctx)
 	case err != nil && o.Credential == nil && none(err):
-		return t, &NoCredentialsError{err}
+		return t, &NoCredentialsError{cmp.Or(errors.Unwrap(err), err)}
 	case err != nil:
 		return t, &CredentialsError{err}
 	}

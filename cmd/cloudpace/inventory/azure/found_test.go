@@ -84,6 +84,11 @@ func TestEveryTask(t *testing.T) {
 	byTask := make(map[string][]inventory.Asset)
 	for _, f := range found {
 		byTask[f.Task] = append(byTask[f.Task], f)
+		// A part is where the thing is that it is a part of.
+		global := strings.HasPrefix(f.Type, "Microsoft.Authorization/") || strings.Contains(strings.ToLower(f.Type), "dnszones")
+		if f.Tags == nil || (f.Region == nowhere) != global && !strings.HasPrefix(f.Type, "Microsoft.Insights/") || f.Region != nowhere && !slices.Contains(x.Estate().Regions(), f.Region) {
+			t.Fatalf("in %s: %+v", f.Region, f)
+		}
 	}
 	for _, k := range Kinds() {
 		if len(k.Types) == 0 {

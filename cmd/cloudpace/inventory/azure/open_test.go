@@ -149,7 +149,7 @@ func TestNoCredential(t *testing.T) {
 	x := serve(t, small())
 	_, err := Open(t.Context(), Options{Endpoint: x.url, Governor: governor(t)})
 	var missing *NoCredentialsError
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "AzureCLICredential") || !strings.Contains(err.Error(), "Next: run az login") {
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "AzureCLICredential") || !strings.Contains(err.Error(), "Next: run az login") || strings.Contains(err.Error(), "login: ") {
 		t.Errorf("%v", err)
 	}
 	if n := len(x.Report().Scopes); n != 0 {

@@ -85,7 +85,7 @@ func TestS15_1Reasons(t *testing.T) {
 			if of != c.want.Assets {
 				t.Errorf("%d assets, and the record says %d", of, c.want.Assets)
 			}
-			if r := record(t, records, second, disks); r.Status != inventory.Success || r.Assets < 300 {
+			if r := record(t, records, second, disks); r.Status != inventory.Success || r.Assets != 320 {
 				t.Errorf("the other subscription: %+v", r)
 			}
 		})
