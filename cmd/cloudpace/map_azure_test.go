@@ -126,6 +126,21 @@ func TestMapAzure(t *testing.T) {
 	}
 }
 
+// TestMapAzureByGraph: Resource Graph alone finds the resources, in a few queries.
+func TestMapAzureByGraph(t *testing.T) {
+	_, url := simulateAzure(t)
+	o := mapped(t, "-p", "azure", "--azure-endpoint", url, "--only", "graph", "--fail-on-partial")
+	d := o.document(t)
+	if o.code != exitDone || d.Summary.Outcome != inventory.Complete || d.Summary.Assets < 500 || d.Throttling.Totals.Calls > 10 {
+		t.Errorf("exit code %d, outcome %s, %d assets by %d calls", o.code, d.Summary.Outcome, d.Summary.Assets, d.Throttling.Totals.Calls)
+	}
+	for _, r := range d.Coverage {
+		if r.Account != everywhere {
+			t.Errorf("%s is of account %s", r.Task, r.Account)
+		}
+	}
+}
+
 // TestRefusedAzure: what cannot work is said before anything is sent.
 func TestRefusedAzure(t *testing.T) {
 	for _, c := range []struct {
