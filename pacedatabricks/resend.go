@@ -39,7 +39,7 @@ type watch struct {
 	resends    atomic.Int32
 	asked      atomic.Bool // for a connection
 	got        atomic.Bool // one
-	sent       atomic.Bool // the request's headers, over the last connection
+	sent       atomic.Bool // the request's headers, over one of them
 	http2      atomic.Bool
 	stopped    atomic.Pointer[resendError]
 	hooks      httptrace.ClientTrace
@@ -131,7 +131,6 @@ func (w *watch) gotConn(httptrace.GotConnInfo) {
 			w.cancel(err)
 		}
 	}
-	w.sent.Store(false)
 }
 
 // neverSent tells that no connection was had to send the request over. It needs
