@@ -12,7 +12,9 @@ const circuitCheck = time.Second
 // a part of the wait where the call is to wait for the circuit.
 func (a *admission) refused(wait time.Duration, cause error) error {
 	c := a.c
-	if d := a.deadline(); !c.opt.patient || !d.IsZero() && a.now.Add(wait).After(d) {
+	next := a.now.Add(wait)
+	d := a.deadline()
+	if !c.opt.patient || !d.IsZero() && next.After(d) || c.bounded && next.After(a.start.Add(c.maxWait)) {
 		return c.refuse(wait, cause)
 	}
 	a.waited = true
@@ -31,6 +33,6 @@ func (a *admission) refused(wait time.Duration, cause error) error {
 
 // WaitForCircuit lets the operation wait where the circuit of its scope is open,
 // instead of failing: until another call's probe has closed it or it may try
-// itself. Where the deadline of the context or of [Until] lies before the
-// circuit's next try, it fails at once all the same.
+// itself. Where the deadline of the context or of [Until] or the end of
+// [WithMaxWait] lies before the circuit's next try, it fails at once all the same.
 func WaitForCircuit() BeginOption { return BeginOption{callOptions: callOptions{patient: true}} }

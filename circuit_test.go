@@ -73,6 +73,9 @@ func TestS14_7_WaitForCircuitIsBounded(t *testing.T) {
 		_, err := g.Begin(t.Context(), scope, cloudpace.WaitForCircuit(), cloudpace.Until(time.Now().Add(59*time.Second)))
 		_ = as[*cloudpace.CircuitOpenError](t, err)
 		wantTime(t, "refused", clock(), 0)
+		_, err = g.Begin(cloudpace.WithMaxWait(t.Context(), time.Second), scope, cloudpace.WaitForCircuit())
+		_ = as[*cloudpace.CircuitOpenError](t, err)
+		wantTime(t, "refused", clock(), 0)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second/2, cancel)
 		if _, err := g.Begin(ctx, scope, cloudpace.WaitForCircuit()); err != context.Canceled {

@@ -82,6 +82,12 @@ func short(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
 type failureKey struct{}
 
+// marked is a failure and the answer's request that it belongs to.
+type marked struct {
+	request *http.Request
+	why     *RetryError
+}
+
 // Failure tells why an answer was the last of its request, where it is no success:
 // the status is 400 or above, or the Thrift reply to a status, cancel or close
 // inside a 200 is an error of the application. Otherwise, and for answers that did
@@ -90,11 +96,17 @@ func Failure(resp *http.Response) *RetryError {
 	if resp == nil || resp.Request == nil {
 		return nil
 	}
-	e, _ := resp.Request.Context().Value(failureKey{}).(*RetryError)
-	return e
+	m, ok := resp.Request.Context().Value(failureKey{}).(*marked)
+	if !ok || m.request != resp.Request {
+		return nil // another one, made from it
+	}
+	return m.why
 }
 
-// mark makes an answer one that Failure knows.
-func mark(resp *http.Response, req *http.Request, e *RetryError) {
-	resp.Request = req.WithContext(context.WithValue(req.Context(), failureKey{}, e))
+// mark makes an answer one that Failure knows, by its request: clients wrap bodies,
+// and leave that alone.
+func mark(resp *http.Response, req *http.Request, why *RetryError) {
+	m := &marked{why: why}
+	m.request = req.WithContext(context.WithValue(req.Context(), failureKey{}, m))
+	resp.Request = m.request
 }

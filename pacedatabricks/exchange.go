@@ -53,19 +53,19 @@ func (x *exchange) run() (*http.Response, error) {
 			call.End(nil)
 			return resp, nil
 		}
-		if gone := ctx.Err(); gone != nil && f.resp == nil {
+		if gone := ctx.Err(); gone != nil {
 			// No event of the network, whatever it looks like.
 			return x.end(f, 0, x.why(gone), fmt.Errorf("%w: %w", gone, f.err))
 		}
 		call.Failed(f.err)
 		delay := x.retry.delay(x.attempt, f.proposed)
-		reason, err := x.stops(f, delay)
-		x.logConnection(f, reason == "", delay)
-		if reason != "" {
+		again, reason, err := x.decide(f, delay)
+		x.logConnection(f, err == nil, delay)
+		if err != nil {
 			return x.end(f, delay, reason, err)
 		}
-		again, err := x.next(f, delay)
-		if err != nil {
+		if err := x.wait(f, delay); err != nil {
+			httpbody.Close(again)
 			return x.end(f, delay, x.why(err), err)
 		}
 		httpbody.Drop(f.resp, peeked)
@@ -86,6 +86,9 @@ func (x *exchange) send(req *http.Request) (*http.Response, *failure) {
 		x.watch.release()
 		return nil, x.failedConnection(err)
 	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody // a client of net/http would get that, too
+	}
 	if resp.ProtoMajor == 2 {
 		x.http2.Store(true)
 	}
@@ -96,7 +99,7 @@ func (x *exchange) send(req *http.Request) (*http.Response, *failure) {
 		x.releaseAtEnd(resp)
 		return nil, f
 	case x.command.Repeatable:
-		whole, err := x.kept.read(resp)
+		whole, err := x.kept.read(resp, x.req.Method)
 		if err != nil {
 			_ = resp.Body.Close()
 			x.watch.release()
@@ -104,6 +107,9 @@ func (x *exchange) send(req *http.Request) (*http.Response, *failure) {
 		}
 		if whole {
 			x.watch.release()
+			if f := x.lost(resp); f != nil {
+				return nil, f
+			}
 			if code := databricks.Refused(x.kept.data); code != "" && x.command.Service == "sql" {
 				mark(resp, x.req, x.failure(resp.StatusCode, code, x.retry.delay(x.attempt, x.retry.DelayDefault), notRetryable, nil))
 			}
@@ -114,27 +120,47 @@ func (x *exchange) send(req *http.Request) (*http.Response, *failure) {
 	return resp, nil
 }
 
+// releaseAtEnd ends what the attempt holds with the answer's body. A connection that
+// was switched to another protocol is its caller's, and can be written to.
 func (x *exchange) releaseAtEnd(resp *http.Response) {
-	if x.watch.cancel != nil {
+	if x.watch.cancel != nil && resp.StatusCode != http.StatusSwitchingProtocols {
 		resp.Body = &released{resp.Body, x.watch}
 	}
 }
 
-// stops says why a failure is the last one, and with what error, or pays for
-// another attempt. The order is that of S14.4.
-func (x *exchange) stops(f *failure, delay time.Duration) (reason string, err error) {
-	switch {
-	case time.Since(x.start)+delay > x.retry.Duration, x.tooLate(time.Now().Add(delay)):
-		return outOfTime, f.err
+// decide gives the request to send next, with the retry paid for, or why a failure
+// is the last one. The order is that of S14.4.
+func (x *exchange) decide(f *failure, delay time.Duration) (again *http.Request, reason string, err error) {
+	// A pause that the governor makes of the hint holds for this request too.
+	wait := max(delay, x.pause(f))
+	switch owner := owner(x.req.Context()); {
+	case time.Since(x.start)+wait > x.retry.Duration, x.tooLate(time.Now().Add(wait)):
+		return nil, outOfTime, f.err
 	case x.attempt >= x.retry.Attempts:
-		return outOfAttempts, f.err
-	case !f.unrun && !(f.again && x.command.Repeatable), !httpbody.CanRewind(x.req):
-		return notRetryable, f.err
+		return nil, outOfAttempts, f.err
+	case !x.command.Repeats(f.outcome):
+		return nil, notRetryable, f.err
+	case owner != nil && owner.Err() != nil:
+		return nil, x.why(owner.Err()), fmt.Errorf("%w: %w", owner.Err(), f.err)
+	}
+	// Before the token: what cannot be sent must not take one.
+	again, err = httpbody.Rewind(x.req.Context(), x.req)
+	if err != nil {
+		return nil, notRetryable, fmt.Errorf("pacedatabricks: %w, after: %w", err, f.err)
 	}
 	if err := x.call.Retry(); err != nil {
-		return x.why(err), err
+		httpbody.Close(again)
+		return nil, x.why(err), err
 	}
-	return "", nil
+	return again, "", nil
+}
+
+// pause is how long the governor lets nobody go after a failure, where it paces.
+func (x *exchange) pause(f *failure) time.Duration {
+	if !f.throttled || !x.call.Governed() {
+		return 0
+	}
+	return min(f.hint, x.governor.Provider(provider).MaxPause)
 }
 
 // tooLate tells whether the caller's deadline, or its owner's, lies before a time.
@@ -156,36 +182,35 @@ func owner(ctx context.Context) context.Context {
 	return o
 }
 
-// next sleeps, and gives the request to send for the next attempt once that has
-// been admitted.
-func (x *exchange) next(f *failure, delay time.Duration) (*http.Request, error) {
+// wait sleeps, and has the next attempt admitted.
+func (x *exchange) wait(f *failure, delay time.Duration) error {
 	ctx, done := x.patience()
 	defer done()
-	if gone := backoff.Rest(ctx, delay); gone != nil {
-		return nil, fmt.Errorf("%w while waiting to repeat after: %w", gone, f.err)
+	err := backoff.Rest(ctx, delay)
+	if err == nil {
+		err = x.call.Next(ctx)
 	}
-	// Before the admission: what cannot be sent must not take a token.
-	again, err := httpbody.Rewind(x.req.Context(), x.req)
-	if err != nil {
-		return nil, fmt.Errorf("pacedatabricks: %w, after: %w", err, f.err)
+	if err != nil && err == ctx.Err() { //nolint:errorlint // the bare error, which says nothing of the failure
+		return fmt.Errorf("%w while waiting to repeat after: %w", err, f.err)
 	}
-	if err := x.call.Next(ctx); err != nil {
-		httpbody.Close(again)
-		return nil, err
-	}
-	return again, nil
+	return err
 }
 
-// patience is the caller's context, ended by its owner too.
+// patience is the caller's context, bounded by its owner's too.
 func (x *exchange) patience() (context.Context, func()) {
 	ctx := x.req.Context()
 	owner := owner(ctx)
 	if owner == nil {
 		return ctx, func() {}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(owner, func() { cancel(owner.Err()) })
-	return ctx, func() { stop(); cancel(nil) }
+	var cancel context.CancelFunc
+	if d, ok := owner.Deadline(); ok {
+		ctx, cancel = context.WithDeadline(ctx, d)
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
+	}
+	stop := context.AfterFunc(owner, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // why gives the reason that stands for an error of the governor or of a context.
@@ -214,14 +239,24 @@ func (x *exchange) notSent(err error) error {
 }
 
 // end gives the caller the last answer as it is, with its body unread, or the
-// error. A caller who has left wants no answer.
+// error. A caller who has left wants no answer, and its leaving says nothing about
+// the service.
 func (x *exchange) end(f *failure, delay time.Duration, reason string, err error) (*http.Response, error) {
-	x.call.End(err)
+	if reason == canceled {
+		x.call.Drop()
+	} else {
+		x.call.End(err)
+	}
+	status := 0
+	if f.resp != nil {
+		status = f.resp.StatusCode
+	}
+	why := x.failure(status, f.message, delay, reason, err)
 	if f.resp == nil || x.req.Context().Err() != nil {
 		httpbody.Drop(f.resp, 0)
-		return nil, x.failure(0, "", delay, reason, err)
+		return nil, why
 	}
-	mark(f.resp, x.req, x.failure(f.resp.StatusCode, f.message, delay, reason, err))
+	mark(f.resp, x.req, why)
 	return f.resp, nil
 }
 

@@ -61,7 +61,7 @@ func TestS14_7_Attempts(t *testing.T) {
 // duration.
 func TestS14_7_WaitsForTokensAreTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := governor(t, func(_ *cloudpace.Config, p *cloudpace.Provider) { p.MaxRPS, p.Burst, p.MinRPS = 0.01, 1, 0.01 })
+		g := slow(t)
 		s := script(answer{err: read(syscall.ECONNRESET)})
 		rt := transport(t, s, pacedatabricks.WithGovernor(g), pacedatabricks.WithRetry(pacedatabricks.Retry{Duration: 150 * time.Second}))
 		_, err := rt.RoundTrip(thriftRequest(t, t.Context(), "GetOperationStatus"))
@@ -252,6 +252,31 @@ func TestS14_4_TheOwner(t *testing.T) {
 			t.Errorf("%v, %v after %s", resp, err, time.Since(start))
 		}
 	})
+}
+
+// TestS6_2_AnOwnerWhoLeaves says nothing about the service: the failures in a row
+// stay what they were.
+func TestS6_2_AnOwnerWhoLeaves(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := fast(t)
+		for range 4 {
+			_, _ = transport(t, script(answer{err: read(syscall.ECONNRESET)}), pacedatabricks.WithGovernor(g)).
+				RoundTrip(thriftRequest(t, t.Context(), "ExecuteStatement"))
+		}
+		owner, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		rt := transport(t, script(answer{status: 502}), pacedatabricks.WithGovernor(g))
+		resp, err := rt.RoundTrip(thriftRequest(t, pacedatabricks.WithOwner(t.Context(), owner), "GetOperationStatus"))
+		if err != nil || pacedatabricks.Failure(resp).Reason != "canceled" || circuit(t, g).Failures != 4 {
+			t.Errorf("%v, %v, %+v", resp, err, circuit(t, g))
+		}
+	})
+}
+
+// slow has one token, and the next in a hundred seconds.
+func slow(t *testing.T) *cloudpace.Governor {
+	t.Helper()
+	return governor(t, func(_ *cloudpace.Config, p *cloudpace.Provider) { p.MaxRPS, p.Burst, p.MinRPS = 0.01, 1, 0.01 })
 }
 
 // TestS9_3_Disabled keeps the rules of repetition, and paces nothing.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/cloudpace/cloudpace/internal/httpbody"
 )
@@ -18,11 +19,14 @@ type kept struct {
 // read takes the body of an answer into memory, so that one which breaks off is
 // noticed while the request can be repeated. A body longer than buffered goes to
 // the caller as it comes; whole tells that this one does not.
-func (k *kept) read(resp *http.Response) (whole bool, err error) {
+func (k *kept) read(resp *http.Response, method string) (whole bool, err error) {
 	switch n := resp.ContentLength; {
-	case resp.Body == nil || resp.Body == http.NoBody:
+	case resp.Body == http.NoBody, method == http.MethodHead, resp.StatusCode == http.StatusNoContent, resp.StatusCode == http.StatusNotModified:
+		// The length that such an answer tells is that of another.
 		k.data = nil
 		return true, nil
+	case resp.StatusCode == http.StatusSwitchingProtocols, strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"):
+		return false, nil // its body has no end that could be waited for
 	case n > buffered:
 		return false, nil
 	case n < 0:

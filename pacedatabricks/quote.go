@@ -15,34 +15,46 @@ import (
 const window = 8
 
 // quotable gives what the server said, if that may be told: a message about a
-// statement may quote it. So where the request carries more than a handle, only
-// what refuses or fails before the statement is read may speak, and that only in
-// words of its own.
+// statement may quote it. So of such requests only what refuses or fails before the
+// statement is looked at may speak, and only in words that the request has not.
 func (x *exchange) quotable(r *verdict.Result) string {
-	req := x.req
-	if r.Message == "" || x.command.Repeatable || req.Body == nil || req.Body == http.NoBody {
-		return r.Message
-	}
+	sql := x.command.Service == "sql" || x.command.Service == "sqlexec"
+	hasBody := x.req.Body != nil && x.req.Body != http.NoBody
 	switch {
+	case r.Message == "" || !sql && !hasBody:
+		return r.Message
+	case strings.Contains(strings.ToUpper(r.Message), "== SQL"): // how Spark quotes one
+		return ""
 	case r.Kind == verdict.Throttled:
-	case r.Status == http.StatusServiceUnavailable, r.Status == http.StatusBadGateway, r.Status == http.StatusGatewayTimeout:
 	default:
+		switch r.Status {
+		case http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+			if !x.command.Repeatable {
+				return ""
+			}
+		default:
+			return ""
+		}
+	}
+	if x.command.Repeatable || !hasBody {
+		return r.Message // the request has nothing but an id
+	}
+	if x.req.GetBody == nil {
 		return ""
 	}
-	if req.GetBody == nil {
-		return ""
-	}
-	body, err := req.GetBody()
+	body, err := x.req.GetBody()
 	if err != nil {
 		return ""
 	}
 	defer body.Close()
-	text, err := io.ReadAll(io.LimitReader(body, replayed))
-	if err != nil {
+	text, err := io.ReadAll(io.LimitReader(body, replayed+1))
+	if err != nil || len(text) > replayed {
 		return ""
 	}
+	message := strings.ToLower(r.Message)
 	for _, said := range sayings(text) {
-		if shares(r.Message, said) {
+		if shares(message, strings.ToLower(said)) {
 			return ""
 		}
 	}

@@ -2,7 +2,6 @@ package pacedatabricks
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +15,8 @@ import (
 // connections that turn out to be stale, and after an HTTP/2 server's GOAWAY.
 const maxResends = 3
 
-// resendError is a bound that was met: nothing is known of what went wrong before,
-// since net/http keeps it to itself.
+// resendError is a bound that was met. What went wrong before, net/http keeps to
+// itself; the connection ended early, whatever it was.
 type resendError struct {
 	resends int
 	unsafe  bool // it was the first, and might have run a command twice
@@ -30,14 +29,17 @@ func (e *resendError) Error() string {
 	return fmt.Sprintf("net/http sent the request again %d times, over connections that ended before an answer", e.resends)
 }
 
+func (*resendError) Unwrap() error { return io.ErrUnexpectedEOF }
+
 // watch is kept on one attempt: what net/http does with it that no caller sees.
 // Its callbacks run in goroutines of net/http, also after the attempt.
 type watch struct {
 	repeatable bool
+	keyed      bool // net/http takes it for repeatable, whatever it is
 	resends    atomic.Int32
 	asked      atomic.Bool // for a connection
 	got        atomic.Bool // one
-	sent       atomic.Bool // the request's headers, over the last connection
+	sent       atomic.Bool // the request's headers, over one of them
 	http2      atomic.Bool
 	stopped    atomic.Pointer[resendError]
 	hooks      httptrace.ClientTrace
@@ -53,7 +55,7 @@ func (x *exchange) guard(ctx context.Context, req *http.Request) *http.Request {
 	if x.watch != nil {
 		w = new(watch) // net/http may still look at the one before
 	}
-	w.repeatable = x.command.Repeatable
+	w.repeatable, w.keyed = x.command.Repeatable, hasIdempotencyKey(req.Header)
 	x.watch = w
 	hasBody := req.Body != nil && req.Body != http.NoBody
 	if !hasBody {
@@ -63,26 +65,38 @@ func (x *exchange) guard(ctx context.Context, req *http.Request) *http.Request {
 		ctx = httptrace.WithClientTrace(ctx, w.trace())
 	}
 	sent := req.WithContext(ctx)
-	if !hasBody || req.GetBody == nil {
-		return sent
-	}
-	// Over HTTP/2 net/http also repeats a request whose stream the server ended
-	// with PROTOCOL_ERROR, which proves nothing. Without GetBody it says what
-	// happened instead, and what proves that nothing was done is read from that.
-	// Over HTTP/1.1 it repeats only what was never written, and the idempotent.
-	if !w.repeatable && (x.http2.Load() || hasIdempotencyKey(req.Header)) {
+	switch {
+	case !w.repeatable && w.keyed:
+		// To net/http a key is leave to repeat whatever may have been carried out, unless
+		// there is a body that cannot be had again.
 		sent.GetBody = nil
-		return sent
-	}
-	body := req.GetBody
-	sent.GetBody = func() (io.ReadCloser, error) {
-		if err := w.again(); err != nil {
-			return nil, err
+		if !hasBody {
+			sent.Body = nothing{}
 		}
-		return body()
+	case !hasBody || req.GetBody == nil:
+	case !w.repeatable && x.http2.Load():
+		// Over HTTP/2 net/http also repeats a request whose stream the server ended
+		// with PROTOCOL_ERROR, which proves nothing. Without GetBody it says what
+		// happened instead, and what proves that nothing was done is read from that.
+		// Over HTTP/1.1 it repeats only what was never written.
+		sent.GetBody = nil
+	default:
+		body := req.GetBody
+		sent.GetBody = func() (io.ReadCloser, error) {
+			if err := w.again(); err != nil {
+				return nil, err
+			}
+			return body()
+		}
 	}
 	return sent
 }
+
+// nothing is a body without a byte, that net/http does not know to be one.
+type nothing struct{}
+
+func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
+func (nothing) Close() error             { return nil }
 
 // again counts a resend, or forbids it.
 func (w *watch) again() error {
@@ -111,16 +125,12 @@ func (w *watch) trace() *httptrace.ClientTrace {
 	return &w.hooks
 }
 
-func (w *watch) gotConn(info httptrace.GotConnInfo) {
-	if c, ok := info.Conn.(*tls.Conn); ok && !w.repeatable && c.ConnectionState().NegotiatedProtocol == "h2" {
-		w.http2.Store(true)
-	}
+func (w *watch) gotConn(httptrace.GotConnInfo) {
 	if w.got.Swap(true) && w.cancel != nil {
 		if err := w.again(); err != nil {
 			w.cancel(err)
 		}
 	}
-	w.sent.Store(false)
 }
 
 // neverSent tells that no connection was had to send the request over. It needs
@@ -141,8 +151,11 @@ func (w *watch) release() {
 	}
 }
 
+// hasIdempotencyKey is net/http's own test: a key without a value is one too.
 func hasIdempotencyKey(h http.Header) bool {
-	return len(h.Values("Idempotency-Key")) > 0 || len(h.Values("X-Idempotency-Key")) > 0
+	_, key := h["Idempotency-Key"]
+	_, x := h["X-Idempotency-Key"]
+	return key || x
 }
 
 // released is a body whose end releases its attempt.

@@ -32,6 +32,7 @@ const (
 type h2server struct {
 	listener    net.Listener
 	acts        func(n int64) stream
+	lastWords   []byte // of ranAndGone's GOAWAY: its code, and what it has to say
 	asked, ran  atomic.Int64
 	work        sync.WaitGroup
 	mu          sync.Mutex
@@ -44,7 +45,7 @@ func newH2Server(t *testing.T, acts func(n int64) stream) (*h2server, *http.Tran
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &h2server{listener: l, acts: acts}
+	s := &h2server{listener: l, acts: acts, lastWords: code(0)}
 	s.work.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -128,7 +129,7 @@ func (s *h2server) answer(conn net.Conn, id uint32) bool {
 		_, _ = conn.Write(frame(frameReset, 0, id, code(protocolError)...))
 	case ranAndGone:
 		s.ran.Add(1)
-		_, _ = conn.Write(frame(frameGoAway, 0, 0, append(code(id), code(0)...)...))
+		_, _ = conn.Write(frame(frameGoAway, 0, 0, append(code(id), s.lastWords...)...))
 		return false
 	default:
 		s.ran.Add(1)

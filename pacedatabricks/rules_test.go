@@ -80,31 +80,33 @@ func TestS14_2_WhatIsRepeated(t *testing.T) {
 		answer
 		who int
 	}{
-		"429 with a hint":             {answer{status: 429, header: header("1")}, anyone},
-		"503 with a hint":             {answer{status: 503, header: header("1")}, anyone},
-		"503 with an unreadable hint": {answer{status: 503, header: header("soon")}, anyone},
-		"503 with an empty hint":      {answer{status: 503, header: header("")}, anyone},
-		"dial refused":                {answer{err: dial(syscall.ECONNREFUSED)}, anyone},
-		"dial timed out":              {answer{err: dial(syscall.ETIMEDOUT)}, anyone},
-		"no file descriptor to dial":  {answer{err: dial(syscall.EMFILE)}, anyone},
-		"name lookup timed out":       {answer{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTimeout: true}}}, anyone},
-		"429 without":                 {answer{status: 429}, repeatable},
-		"503 without":                 {answer{status: 503}, repeatable},
-		"502":                         {answer{status: 502}, repeatable},
-		"504":                         {answer{status: 504}, repeatable},
-		"502 with a hint":             {answer{status: 502, header: header("1")}, repeatable},
-		"H01, the status was lost":    {answer{status: 400, body: `{"error_code":"REQUEST_LIMIT_EXCEEDED"}`}, repeatable},
-		"reset":                       {answer{err: read(syscall.ECONNRESET)}, repeatable},
-		"reset, twice wrapped":        {answer{err: errors.Join(errors.New("x"), read(syscall.ECONNRESET))}, repeatable},
-		"closed":                      {answer{err: io.EOF}, repeatable},
-		"closed in the headers":       {answer{err: io.ErrUnexpectedEOF}, repeatable},
-		"timed out":                   {answer{err: context.DeadlineExceeded}, repeatable},
-		"500":                         {answer{status: 500}, never},
-		"400":                         {answer{status: 400}, never},
-		"401":                         {answer{status: 401, header: header("1")}, never},
-		"404":                         {answer{status: 404}, never},
-		"unknown host":                {answer{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, never},
-		"an error nobody knows":       {answer{err: errors.New("what is this")}, never},
+		"429 with a hint":              {answer{status: 429, header: header("1")}, anyone},
+		"503 with a hint":              {answer{status: 503, header: header("1")}, anyone},
+		"503 with an unreadable hint":  {answer{status: 503, header: header("soon")}, anyone},
+		"503 with an empty hint":       {answer{status: 503, header: header("")}, anyone},
+		"dial refused":                 {answer{err: dial(syscall.ECONNREFUSED)}, anyone},
+		"dial timed out":               {answer{err: dial(syscall.ETIMEDOUT)}, anyone},
+		"no file descriptor to dial":   {answer{err: dial(syscall.EMFILE)}, anyone},
+		"name lookup timed out":        {answer{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTimeout: true}}}, anyone},
+		"429 without":                  {answer{status: 429}, repeatable},
+		"503 without":                  {answer{status: 503}, repeatable},
+		"502":                          {answer{status: 502}, repeatable},
+		"504":                          {answer{status: 504}, repeatable},
+		"502 with a hint":              {answer{status: 502, header: header("1")}, repeatable},
+		"H01, the status was lost":     {answer{status: 400, body: `{"error_code":"REQUEST_LIMIT_EXCEEDED"}`}, repeatable},
+		"a warehouse that is starting": {answer{status: 400, body: `{"message":"Warehouse a1 has not been initialized"}`}, repeatable},
+		"408":                          {answer{status: 408}, never},
+		"reset":                        {answer{err: read(syscall.ECONNRESET)}, repeatable},
+		"reset, twice wrapped":         {answer{err: errors.Join(errors.New("x"), read(syscall.ECONNRESET))}, repeatable},
+		"closed":                       {answer{err: io.EOF}, repeatable},
+		"closed in the headers":        {answer{err: io.ErrUnexpectedEOF}, repeatable},
+		"timed out":                    {answer{err: context.DeadlineExceeded}, repeatable},
+		"500":                          {answer{status: 500}, never},
+		"400":                          {answer{status: 400}, never},
+		"401":                          {answer{status: 401, header: header("1")}, never},
+		"404":                          {answer{status: 404}, never},
+		"unknown host":                 {answer{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, never},
+		"an error nobody knows":        {answer{err: errors.New("what is this")}, never},
 	} {
 		for _, command := range commands() {
 			t.Run(name+"/"+command.name, func(t *testing.T) {
@@ -142,6 +144,23 @@ func TestS14_2_WhatIsRepeated(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestH01_AThrottleInsideA200 is one, of the REST API; the error of a statement is not.
+func TestH01_AThrottleInsideA200(t *testing.T) {
+	for body, sent := range map[string]int{
+		`{"error_code":"REQUEST_LIMIT_EXCEEDED","message":"slow down"}`:                                2,
+		`{"statement_id":"a","status":{"state":"FAILED","error":{"error_code":"RESOURCE_EXHAUSTED"}}}`: 1,
+		`{"error_code":"NOT_FOUND"}`: 1,
+	} {
+		bubble(t, func(t *testing.T) {
+			s := script(answer{status: 200, body: body}, answer{status: 200, body: "{}"})
+			resp, err := transport(t, s, pacedatabricks.WithGovernor(fast(t))).RoundTrip(request(t, t.Context(), "GET", statementsURL+"/"+queryID, ""))
+			if err != nil || len(s.asked) != sent || sent == 2 && s.sent()[1] < 5*time.Second {
+				t.Errorf("%s: %v, %v, sent at %v", body, resp, err, s.sent())
+			}
+		})
 	}
 }
 

@@ -37,7 +37,8 @@ func WithRetry(r Retry) Option { return func(t *transport) { t.retry = r } }
 //
 // base should have a time-out for the headers of an answer
 // (http.Transport.ResponseHeaderTimeout), since an attempt under way is never cut
-// by this transport; it should not repeat requests itself.
+// by this transport. It should neither repeat requests itself nor make others under
+// a request's context (to get a token, say): those would be taken for its resends.
 func NewTransport(base http.RoundTripper, opts ...Option) (http.RoundTripper, error) {
 	t := &transport{base: base}
 	if t.base == nil {
@@ -50,11 +51,11 @@ func NewTransport(base http.RoundTripper, opts ...Option) (http.RoundTripper, er
 		t.governor = cloudpace.Default()
 	}
 	t.retry.setDefaults(t.governor.Config().Databricks.Retry)
-	// Before clamping: what contradicts itself must not be reconciled by it.
+	warning := t.retry.clamp()
 	if err := t.retry.check(); err != nil {
 		return nil, err
 	}
-	if warning := t.retry.clamp(); warning != "" {
+	if warning != "" {
 		t.logger().Warn("databricks retry settings out of range", "settings", warning)
 	}
 	return t, nil

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 )
 
@@ -112,17 +113,19 @@ func (n *network) dns(x *net.DNSError) {
 	}
 }
 
-// unexported are failures of net/http whose types or values it does not export.
+// unexported are failures of net/http whose types or values it does not export, by
+// words of their own. A server may have its words in such a text too, but only
+// behind these, so the first that is found counts.
 var unexported = []struct {
 	text string
 	cause
 }{
-	{"REFUSED_STREAM", cause{kind: Transient, why: "HTTP/2 stream refused", usual: true, neverMade: true}}, // RFC 9113, 8.7: not processed
 	// To streams that the server did not take on (RFC 9113, 6.8).
-	{"graceful shutdown GOAWAY", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true, neverMade: true}},
+	{"http2: Transport received Server's graceful shutdown GOAWAY", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true, neverMade: true}},
 	{"http2: Transport received GOAWAY from server", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true, neverMade: true}},
-	{"server sent GOAWAY", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true}},
+	{"http2: server sent GOAWAY", cause{kind: Transient, why: "HTTP/2 connection closed by the server", usual: true}},
 	{"http2: client connection lost", cause{kind: Transient, why: "connection lost", usual: true}},
+	{"net/http: HTTP/1.x transport connection broken: http: ContentLength=", cause{kind: Fatal, why: "the body has another length than its request says"}},
 	// Of an answer whose head broke off the reader says that it is malformed, before
 	// it looks whether there was more to come.
 	{"net/http: HTTP/1.x transport connection broken", cause{kind: Transient, why: "connection broken", usual: true}},
@@ -132,15 +135,23 @@ var unexported = []struct {
 	{"connection error: PROTOCOL_ERROR", cause{kind: Transient, why: "HTTP/2 connection failed"}},
 }
 
+// refusedStream is a stream that was not processed (RFC 9113, 8.7).
+var refusedStream = regexp.MustCompile(`^stream error: stream ID [0-9]+; REFUSED_STREAM\b`)
+
 // unexportedCause looks at the text of an error that nothing else explains.
-func unexportedCause(err error) (cause, bool) {
+func unexportedCause(err error) (found cause, ok bool) {
 	text := head(err.Error(), maxText)
+	first := len(text)
 	for _, u := range unexported {
-		if strings.Contains(text, u.text) {
-			return u.cause, true
+		at := strings.Index(text, u.text)
+		if at >= 0 && at < first {
+			found, first, ok = u.cause, at, true
 		}
 	}
-	return cause{}, false
+	if ok && refusedStream.MatchString(text[first:]) {
+		found.why, found.neverMade = "HTTP/2 stream refused", true
+	}
+	return found, ok
 }
 
 // usualErrno is the cause for an errno that networks have in daily use.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/internal/databricks"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
@@ -84,13 +85,17 @@ func (rec *record) readsOnly() bool {
 
 // databricksRepeats is S14.2.
 func (rec *record) databricksRepeats(r verdict.Result) (bool, string) {
+	command := rec.databricksCommand()
+	yes := command.Repeats(databricks.Outcome{
+		Status: rec.Status, Told: len(http.Header(rec.Headers).Values("Retry-After")) > 0,
+		Passes: r.Kind == verdict.Throttled || r.Kind == verdict.Transient && verdict.ClassifyFor(rec.Provider, &verdict.ResponseError{StatusCode: rec.Status}) == verdict.Fatal,
+		Broken: r.Network, Unsent: r.Network && r.Unprocessed,
+	})
 	switch {
-	case len(http.Header(rec.Headers).Values("Retry-After")) > 0 && (rec.Status == 429 || rec.Status == 503):
-		return true, "" // refused before it was run
-	case r.Network && r.Unprocessed:
-		return true, "" // never sent
-	case rec.databricksCommand().Repeatable:
+	case yes:
 		return true, ""
+	case command.Repeatable:
+		return false, "not repeated: this answer is final"
 	case rec.Command != "":
 		return false, "not repeated: " + rec.Command + " may have been carried out"
 	}

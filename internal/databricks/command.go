@@ -75,3 +75,27 @@ func Workspace(u *url.URL) string {
 	}
 	return host
 }
+
+// Outcome is what is known of an attempt that failed.
+type Outcome struct {
+	Status int  // of the answer, 0 without one
+	Told   bool // the answer has a Retry-After, readable or not
+	Passes bool // its code or message says that it will pass, where the status does not
+	Broken bool // there is no answer: the connection failed, in a way that may pass
+	Unsent bool // … before anything was sent, or the server gave it back unprocessed
+}
+
+// Repeats tells whether a command may be sent again after an attempt that failed
+// (S14.2): any command where it is certain that it was not run, a repeatable one
+// also where that is not known.
+func (c *Command) Repeats(o Outcome) bool {
+	switch o.Status {
+	case 0:
+		return o.Broken && (o.Unsent || c.Repeatable) || o.Passes && c.Repeatable
+	case 429, 503:
+		return o.Told || c.Repeatable
+	case 502, 504:
+		return c.Repeatable
+	}
+	return c.Repeatable && o.Passes
+}

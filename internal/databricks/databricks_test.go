@@ -114,11 +114,11 @@ func TestS14_1_RESTPaths(t *testing.T) {
 		{"PUT", "/api/2.0/sql/statements/" + id + "/cancel", "sqlexec", "PUT /api/2.0/sql/statements/{id}/cancel", id, false},
 		{"DELETE", "/api/2.0/sql/statements", "sqlexec", "DELETE /api/2.0/sql/statements", "", false},
 		{"POST", "/api/2.0/sql/statements/cancel", "sqlexec", "POST /api/2.0/sql/statements/{id}", "cancel", false},
-		{"GET", "/api/2.0/sql/statementsandmore", "sql", "GET /api/2.0/sql/statementsandmore", "", true},
+		{"GET", "/api/2.0/sql/statementsandmore", "statementsandmore", "GET /api/2.0/sql/statementsandmore", "", true},
 		{"GET", "/api/2.1/jobs/runs/get", "jobs", "GET /api/2.1/jobs/runs/get", "", true},
 		{"POST", "/api/2.1/jobs/run-now", "jobs", "POST /api/2.1/jobs/run-now", "", false},
 		{"DELETE", "/api/2.0/secrets/scopes/s1", "secrets", "DELETE /api/2.0/secrets/scopes/{id}", "", false},
-		{"GET", "/api/2.0/sql/warehouses/a1b2", "sql", "GET /api/2.0/sql/warehouses/{id}", "", true},
+		{"GET", "/api/2.0/sql/warehouses/a1b2", "warehouses", "GET /api/2.0/sql/warehouses/{id}", "", true},
 	} {
 		got, ok := REST(c.method, c.path)
 		if !ok || got.Service != c.service || got.Name != c.name || got.QueryID() != c.query || got.Repeatable != c.repeatable || got.SessionID() != "" {

@@ -22,7 +22,10 @@ func REST(method, path string) (Command, bool) {
 	if tail, ok := strings.CutPrefix(rest, "sql/statements"); ok && (tail == "" || tail[0] == '/') {
 		return statement(method, version, strings.TrimPrefix(tail, "/")), true
 	}
-	api, _, _ := strings.Cut(rest, "/")
+	api, more, _ := strings.Cut(rest, "/")
+	if api == "sql" && more != "" {
+		api, _, _ = strings.Cut(more, "/") // warehouses, queries: "sql" alone is Thrift
+	}
 	if api == "" || api == "connector-service" {
 		return Command{}, false
 	}
