@@ -121,12 +121,9 @@ func (r *reading) rows(ctx context.Context, yield func(map[string]any, error) bo
 
 // missing says what a query that came to its end did not give.
 func (r *reading) missing(page armresourcegraph.QueryResponse, limited bool) error {
-	options := r.query.Options
-	topped := options.Top != nil && r.lost.Rows >= int64(*options.Top) // the caller wanted no more
 	switch {
 	case limited:
 		return r.because("truncated: the query reached more subscriptions than the service reads at once; name them, and they are read in batches", nil)
-	case topped:
 	case page.ResultTruncated != nil && *page.ResultTruncated == armresourcegraph.ResultTruncatedTrue:
 		return r.because("truncated: the service cut the result and gave no token; a query that projects id is paged", nil)
 	case r.lost.Total > r.lost.Rows+r.skips && !r.begun:
