@@ -34,8 +34,10 @@ func NewGraph(cred azcore.TokenCredential, options *arm.ClientOptions, opts ...O
 
 // GraphFrom reads through a client that was made in another way. If that client is
 // not governed, each page is admitted here, and one that is throttled is asked for
-// again, azure.graph_max_retries times. A client made with [ClientOptions] paces
-// and repeats its pages itself, and nothing is taken twice.
+// again, azure.graph_max_retries times. The client does not repeat throttles then; it
+// repeats what else failed as azcore does by default, whatever its own options say,
+// or as the context says (policy.WithRetryOptions). A client made with [ClientOptions]
+// paces and repeats its pages itself, and nothing is taken twice.
 func GraphFrom(client *armresourcegraph.Client, opts ...Option) *Graph {
 	return &Graph{client: client, governor: newSettings(opts).governor}
 }

@@ -81,10 +81,9 @@ func governedGraph(t testing.TB, options *arm.ClientOptions, g *cloudpace.Govern
 	return graph
 }
 
-// foreignGraph has a client that is not governed and does not retry.
+// foreignGraph has a client that is not governed, and retries as azcore does.
 func foreignGraph(t testing.TB, options *arm.ClientOptions, g *cloudpace.Governor) *paceazure.Graph {
 	t.Helper()
-	options.Retry.MaxRetries = -1
 	client, err := armresourcegraph.NewClient(login{}, options)
 	if err != nil {
 		t.Fatal(err)

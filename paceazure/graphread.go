@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resourcegraph/armresourcegraph"
 )
 
@@ -159,14 +158,4 @@ func rowsOf(page armresourcegraph.QueryResponse) ([]map[string]any, error) {
 		}
 	}
 	return rows, nil
-}
-
-// send asks for one page, and gives its headers too, which the client hides.
-func (g *Graph) send(ctx context.Context, query armresourcegraph.QueryRequest) (armresourcegraph.QueryResponse, http.Header, error) {
-	var raw *http.Response
-	page, err := g.client.Resources(policy.WithCaptureResponse(ctx, &raw), query, nil)
-	if raw == nil {
-		return page.QueryResponse, nil, err
-	}
-	return page.QueryResponse, raw.Header, err
 }

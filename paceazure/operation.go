@@ -25,6 +25,10 @@ func (p *operationPolicy) Do(req *policy.Request) (*http.Response, error) {
 	raw := req.Raw()
 	ctx := raw.Context()
 	settings := p.governor.Provider(provider)
+	if a, ok := ctx.Value(admissionKey{}).(*admission); ok {
+		a.governed.Store(settings.Enabled)
+		a.options.Store(&p.origin)
+	}
 	if !settings.Enabled {
 		// It may have been on when the options were made, and the loop has our numbers;
 		// or when this very request was sent before.
