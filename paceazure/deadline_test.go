@@ -110,6 +110,51 @@ func TestS2_1CallersEnd(t *testing.T) {
 	}
 }
 
+// S11.6: what the provider said last is beside the caller's end too, wherever that
+// comes: in a queue for a token, or while a later attempt hangs.
+func TestS11_6CallersEndKeepsTheAnswer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		rps     float64
+		answers []answer
+	}{
+		"queue": {0.1, []answer{ok(), code(500, "InternalServerError")}},
+		"hang":  {10, []answer{ok(), code(503, "ServerBusy", "Retry-After", "1"), {hang: true}}},
+		"break": {10, []answer{ok(), code(500, "InternalServerError"), lost, {hang: true}}},
+	} {
+		for _, deadline := range []bool{false, true} {
+			if deadline && name == "queue" {
+				continue // a wait that would be too long is not begun
+			}
+			bubble(t, func(t *testing.T) {
+				f := script(tc.answers...)
+				g := governor(t, func(p *cloudpace.Provider) { p.MaxRPS, p.MinRPS, p.Burst = tc.rps, tc.rps, 2 })
+				c := newClient(t, f.inProcess(), g)
+				_ = c.get(computePath)
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				want := context.DeadlineExceeded
+				if !deadline {
+					ctx, cancel = context.WithCancel(t.Context())
+					time.AfterFunc(5*time.Second, cancel)
+					want = context.Canceled
+				}
+				defer cancel()
+				_, err := c.send(ctx, "GET", computePath, "")
+				if a := as[*azcore.ResponseError](t, err); a.StatusCode != tc.answers[1].status ||
+					a.RawResponse.Header.Get("Retry-After") != tc.answers[1].header.Get("Retry-After") {
+					t.Errorf("%s: %+v", name, a)
+				}
+				if !errors.Is(err, want) || !deadline && verdict.Classify(err) != verdict.Canceled || len(f.at()) != len(tc.answers) {
+					t.Errorf("%s: %d requests, %v", name, len(f.at()), err)
+				}
+				if b := g.Snapshot().Breakers[0]; b.Failures != 0 {
+					t.Errorf("%s: %+v", name, b)
+				}
+				clean(t, g)
+			})
+		}
+	}
+}
+
 // Seen: a context that is canceled when the policy returns cuts streamed bodies.
 // They are not cut by the operation's deadline either.
 func TestStreamedBodiesAreNotCut(t *testing.T) {
