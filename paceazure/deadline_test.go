@@ -3,14 +3,11 @@ package paceazure_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
 	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/verdict"
@@ -152,45 +149,6 @@ func TestS11_6CallersEndKeepsTheAnswer(t *testing.T) {
 				clean(t, g)
 			})
 		}
-	}
-}
-
-// Seen: a context that is canceled when the policy returns cuts streamed bodies.
-// They are not cut by the operation's deadline either.
-func TestStreamedBodiesAreNotCut(t *testing.T) {
-	const half = 1 << 16
-	more := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(make([]byte, half))
-		_ = http.NewResponseController(w).Flush()
-		<-more
-		_, _ = w.Write(make([]byte, half))
-	}))
-	defer server.Close()
-	tr := &http.Transport{}
-	defer tr.CloseIdleConnections()
-	options := cloudAt(server.URL)
-	options.Transport = &http.Client{Transport: tr}
-	options.Retry.TryTimeout = 5 * time.Second
-	g := governor(t, func(p *cloudpace.Provider) { p.Deadline = 50 * time.Millisecond })
-	c := newClient(t, options, g)
-	req, err := runtime.NewRequest(t.Context(), "GET", server.URL+computePath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime.SkipBodyDownload(req)
-	resp, err := c.Pipeline().Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clean(t, g) // no slot while it is read
-	time.AfterFunc(100*time.Millisecond, func() { close(more) })
-	n, err := io.Copy(io.Discard, resp.Body)
-	if n != 2*half || err != nil {
-		t.Errorf("read %d bytes: %v", n, err)
-	}
-	if err := resp.Body.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -88,3 +88,26 @@ func TestC15NoSubscriptionIsNotAllOfThem(t *testing.T) {
 		})
 	}
 }
+
+// S12.4: a query that goes on from a token has seen that token, and where its first
+// page fails it can be gone on with from the same place.
+func TestS12_4ResumedQueries(t *testing.T) {
+	for want, first := range map[string]answer{
+		"the same page token twice": page(1, 5, 80, "t7", false),
+		"AuthorizationFailed":       code(403, "AuthorizationFailed"),
+	} {
+		both(t, func(t *testing.T, cloud *fake, graph func(*cloudpace.Governor) *paceazure.Graph) {
+			cloud.handle = script(first).handle
+			query := resources()
+			query.Options = &armresourcegraph.QueryRequestOptions{SkipToken: to.Ptr("t7")}
+			_, err := read(t.Context(), graph(governor(t, nil)), query)
+			missing := as[*paceazure.IncompleteError](t, err)
+			if !strings.Contains(err.Error(), want) || len(cloud.at()) != 1 {
+				t.Errorf("%d requests, %v", len(cloud.at()), err)
+			}
+			if first.status == 403 && missing.SkipToken != "t7" {
+				t.Errorf("%q to go on from", missing.SkipToken)
+			}
+		})
+	}
+}

@@ -114,6 +114,19 @@ func TestS12_3OtherFailuresAreTheClients(t *testing.T) {
 	}
 }
 
+// S12.3: a hint beyond the caller's deadline ends the query at once.
+func TestS12_3HintBeyondTheCallersDeadline(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		cloud := script(code(429, "RateLimiting", "Retry-After", "50"))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := read(ctx, foreignGraph(t, cloud.inProcess(), governor(t, nil)), resources())
+		if late := as[*cloudpace.DeadlineExceededError](t, err); late.RetryAfter != 50*time.Second || time.Since(cloud.start) != 0 {
+			t.Errorf("after %v: %v", time.Since(cloud.start), err)
+		}
+	})
+}
+
 // S12.2: the retries of a governed client stay its own when a page of it is sent.
 func TestS12_2GovernedPagesKeepTheirRetries(t *testing.T) {
 	bubble(t, func(t *testing.T) {
