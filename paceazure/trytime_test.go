@@ -62,7 +62,9 @@ func TestS11_2LoginUsesTheTryUp(t *testing.T) {
 		f := script(ok())
 		g := governor(t, nil)
 		ctx := policy.WithRetryOptions(t.Context(), policy.RetryOptions{TryTimeout: time.Second, MaxRetries: 3})
-		c := loginClient(t, &slowLogin{g: g}, f.inProcess(), g)
+		options := f.inProcess()
+		options.Transport = minding(f)
+		c := loginClient(t, &slowLogin{g: g}, options, g)
 		if _, err := c.send(ctx, "GET", computePath, ""); err != nil {
 			t.Error(err)
 		}
