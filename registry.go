@@ -216,7 +216,7 @@ func (g *Governor) forgetIdle(sh *laneShard, now time.Time) {
 		if l.calls.Load() != 0 || !l.leaf.breaker.Idle() || !l.leaf.bucket.Idle(now) {
 			continue
 		}
-		if shared := l.provider.buckets.get(l.scope.Account); shared != nil && !shared.Idle(now) {
+		if shared := l.leaf.account; shared != nil && !shared.Idle(now) {
 			continue
 		}
 		sh.lanes.drop(key)

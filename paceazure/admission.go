@@ -16,6 +16,7 @@ type admission struct {
 	scope    cloudpace.Scope
 	call     *cloudpace.Call
 	spent    atomic.Bool
+	pipeline
 }
 
 type admissionKey struct{}

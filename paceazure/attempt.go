@@ -2,10 +2,13 @@ package paceazure
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
@@ -41,11 +44,21 @@ func (p *attemptPolicy) Do(req *policy.Request) (*http.Response, error) {
 		return req.Next() // the governor is disabled
 	}
 	began := time.Now()
-	if err := op.admit(); err != nil {
+	limit, limited := op.within(req.Raw().Context(), began)
+	if limited && limit <= 0 {
+		return nil, context.DeadlineExceeded // before anything is sent, as in a slow login
+	}
+	if err := op.admit(req.Raw()); err != nil {
 		return nil, forCaller(err)
 	}
-	op.again, op.aged = false, time.Since(began) > tokenMargin
-	resp, err := p.send(req)
+	op.again, op.aged, op.entered = false, time.Since(began) > tokenMargin, req.Raw()
+	var resp *http.Response
+	var err error
+	if limited {
+		resp, err = op.send(req, limit)
+	} else {
+		resp, err = req.Next()
+	}
 	if err == nil && (resp.Request == nil || resp.Request.Context().Value(operationKey{}) != op) {
 		// A transport of the user's own, which may leave it empty. The decision whether
 		// to repeat finds the operation there.
@@ -54,37 +67,29 @@ func (p *attemptPolicy) Do(req *policy.Request) (*http.Response, error) {
 	return op.report(req.Raw(), resp, err)
 }
 
-// send sends it, within the time that the extended options allow one try.
-func (w *wiring) send(req *policy.Request) (*http.Response, error) {
-	if w.origin.TryTimeout <= 0 {
-		return req.Next()
-	}
-	ctx, cancel := context.WithTimeout(req.Raw().Context(), w.origin.TryTimeout)
-	resp, err := req.WithContext(ctx).Next()
-	if err != nil || !streams(resp) {
-		cancel()
-		return resp, err
-	}
-	resp.Body = &stream{ReadCloser: resp.Body, release: cancel}
-	return resp, nil
-}
-
 // tokenMargin is how long a token is sure to live after the login gave it: azcore
 // fetches another when less than five minutes are left.
 const tokenMargin = 5*time.Minute - 5*time.Second
 
 // admit waits for leave to send. It returns an error of cloudpace's, or the
 // context's.
-func (op *operation) admit() error {
+func (op *operation) admit(raw *http.Request) error {
 	switch {
 	case op.stop != nil:
 		return op.stop
 	case op.call == nil:
 		return op.begin()
-	case op.again, op.failed == nil, op.status == http.StatusUnauthorized:
-		// Paid for; or after a success that the caller's rules want repeated; or the
-		// login answers a challenge within the attempt, and nothing was carried out.
-	case op.barred:
+	case op.again, op.status == http.StatusUnauthorized && op.entered == raw:
+		// Paid for; or the login answers a challenge within azcore's one try, and
+		// nothing was carried out.
+	case op.failed == nil:
+		// Another policy failed after a success, or the rules of the call's context want
+		// it repeated. The first retries after a success cost nothing.
+		if !safe(raw) {
+			return fmt.Errorf("cloudpace: %s: not sent again after an answer of %d", op.scope, op.status)
+		}
+		op.retries++
+	case op.barred && op.status != http.StatusUnauthorized:
 		// The caller's context has retry options of its own, and its loop goes on.
 		return op.failed
 	default:
@@ -122,8 +127,15 @@ func (op *operation) begin() error {
 
 // report tells the governor what came back, and decides what follows.
 func (op *operation) report(raw *http.Request, resp *http.Response, err error) (*http.Response, error) {
+	if err != nil && resp != nil && resp.StatusCode >= http.StatusBadRequest {
+		// The body broke off, and is not needed to know a throttle by its status.
+		resp.Body, err = http.NoBody, nil
+		if resp.Request == nil {
+			resp.Request = raw
+		}
+	}
 	if err == nil && resp.StatusCode < http.StatusBadRequest {
-		op.status, op.failed = resp.StatusCode, nil
+		op.status, op.failed, op.said = resp.StatusCode, nil, nil
 		op.call.Succeeded()
 		believe(op.call, op.scope, resp.Header)
 		if op.insists(resp, nil) && op.retries < op.wiring.retries {
@@ -132,21 +144,19 @@ func (op *operation) report(raw *http.Request, resp *http.Response, err error) (
 		}
 		return resp, nil
 	}
-	before := op.failed
 	if err == nil {
 		op.status, op.failed = resp.StatusCode, answered(resp)
+		op.said = op.failed
 	} else {
 		op.status, op.failed = 0, err
+		op.keep(err)
 	}
 	if err != nil && op.passed() {
 		op.call.Failed(context.DeadlineExceeded)
-		if before == nil {
-			before = err
-		}
-		op.stop = &cloudpace.DeadlineExceededError{Scope: op.scope, Err: before}
+		op.stop = &cloudpace.DeadlineExceededError{Scope: op.scope, Err: op.said}
 		return nil, forCaller(op.stop)
 	}
-	if stop := op.decide(raw, resp); stop != nil {
+	if stop := op.decide(raw, resp, err); stop != nil {
 		op.stop = stop
 		return nil, forCaller(stop)
 	}
@@ -159,11 +169,19 @@ func (op *operation) report(raw *http.Request, resp *http.Response, err error) (
 	return nil, &final{err}
 }
 
+// keep remembers what failed, unless there is better to tell: an answer, or anything
+// but the end of a context.
+func (op *operation) keep(err error) {
+	var answer *azcore.ResponseError
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if op.said == nil || !ended && !errors.As(op.said, &answer) {
+		op.said = err
+	}
+}
+
 // answered makes an error of an answer. azcore changes an answer that it repeats,
 // so the error keeps one of its own; the body, which azcore has read, is shared.
 func answered(resp *http.Response) error {
 	kept := *resp
-	err := runtime.NewResponseError(&kept)
-	resp.Body = kept.Body
-	return err
+	return runtime.NewResponseError(&kept)
 }

@@ -230,6 +230,28 @@ func TestS5_4FinalErrorsAreNotRepeatedByDo(t *testing.T) {
 	}
 }
 
+// S5.4: an error is that of an operation inside only where it is of the same answer.
+func TestS5_4OtherAnswersAreRepeatedByDo(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := script(code(500, "InternalServerError"))
+		g := governor(t, func(p *cloudpace.Provider) { p.MaxRetries = 1 })
+		c := newClient(t, f.inProcess(), g)
+		runs := 0
+		err := cloudpace.Do(t.Context(), cloudpace.Scope{Provider: "azure", Service: "task"}, func(ctx context.Context) error {
+			if runs++; runs > 1 {
+				return nil
+			}
+			if _, err := c.send(ctx, "GET", computePath, ""); err == nil {
+				t.Error("no error")
+			}
+			return &azcore.ResponseError{StatusCode: 500, ErrorCode: "InternalServerError", RawResponse: &http.Response{StatusCode: 500}}
+		}, cloudpace.WithGovernor(g))
+		if err != nil || runs != 2 {
+			t.Errorf("%d runs, %v", runs, err)
+		}
+	})
+}
+
 // S5.4: a call that is made while a request is sent is part of it, as a transport of
 // the user's may make one; also where the login has used the context before.
 func TestS5_4CallsWithinAnAttempt(t *testing.T) {

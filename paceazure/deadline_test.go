@@ -3,14 +3,11 @@ package paceazure_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
 	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/verdict"
@@ -110,42 +107,48 @@ func TestS2_1CallersEnd(t *testing.T) {
 	}
 }
 
-// Seen: a context that is canceled when the policy returns cuts streamed bodies.
-// They are not cut by the operation's deadline either.
-func TestStreamedBodiesAreNotCut(t *testing.T) {
-	const half = 1 << 16
-	more := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(make([]byte, half))
-		_ = http.NewResponseController(w).Flush()
-		<-more
-		_, _ = w.Write(make([]byte, half))
-	}))
-	defer server.Close()
-	tr := &http.Transport{}
-	defer tr.CloseIdleConnections()
-	options := cloudAt(server.URL)
-	options.Transport = &http.Client{Transport: tr}
-	options.Retry.TryTimeout = 5 * time.Second
-	g := governor(t, func(p *cloudpace.Provider) { p.Deadline = 50 * time.Millisecond })
-	c := newClient(t, options, g)
-	req, err := runtime.NewRequest(t.Context(), "GET", server.URL+computePath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime.SkipBodyDownload(req)
-	resp, err := c.Pipeline().Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clean(t, g) // no slot while it is read
-	time.AfterFunc(100*time.Millisecond, func() { close(more) })
-	n, err := io.Copy(io.Discard, resp.Body)
-	if n != 2*half || err != nil {
-		t.Errorf("read %d bytes: %v", n, err)
-	}
-	if err := resp.Body.Close(); err != nil {
-		t.Error(err)
+// S11.6: what the provider said last is beside the caller's end too, wherever that
+// comes: in a queue for a token, or while a later attempt hangs.
+func TestS11_6CallersEndKeepsTheAnswer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		rps     float64
+		answers []answer
+	}{
+		"queue": {0.1, []answer{ok(), code(500, "InternalServerError")}},
+		"hang":  {10, []answer{ok(), code(503, "ServerBusy", "Retry-After", "1"), {hang: true}}},
+		"break": {10, []answer{ok(), code(500, "InternalServerError"), lost, {hang: true}}},
+	} {
+		for _, deadline := range []bool{false, true} {
+			if deadline && name == "queue" {
+				continue // a wait that would be too long is not begun
+			}
+			bubble(t, func(t *testing.T) {
+				f := script(tc.answers...)
+				g := governor(t, func(p *cloudpace.Provider) { p.MaxRPS, p.MinRPS, p.Burst = tc.rps, tc.rps, 2 })
+				c := newClient(t, f.inProcess(), g)
+				_ = c.get(computePath)
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				want := context.DeadlineExceeded
+				if !deadline {
+					ctx, cancel = context.WithCancel(t.Context())
+					time.AfterFunc(5*time.Second, cancel)
+					want = context.Canceled
+				}
+				defer cancel()
+				_, err := c.send(ctx, "GET", computePath, "")
+				if a := as[*azcore.ResponseError](t, err); a.StatusCode != tc.answers[1].status ||
+					a.RawResponse.Header.Get("Retry-After") != tc.answers[1].header.Get("Retry-After") {
+					t.Errorf("%s: %+v", name, a)
+				}
+				if !errors.Is(err, want) || !deadline && verdict.Classify(err) != verdict.Canceled || len(f.at()) != len(tc.answers) {
+					t.Errorf("%s: %d requests, %v", name, len(f.at()), err)
+				}
+				if b := g.Snapshot().Breakers[0]; b.Failures != 0 {
+					t.Errorf("%s: %+v", name, b)
+				}
+				clean(t, g)
+			})
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // decide reports a failed attempt and settles whether another follows, which is
 // then paid for. An attempt that nothing follows is not charged (S11.4). It returns
 // why cloudpace ends the operation, if it does.
-func (op *operation) decide(raw *http.Request, resp *http.Response) (stop error) {
+func (op *operation) decide(raw *http.Request, resp *http.Response, err error) (stop error) {
 	kind := op.call.Failed(op.failed)
 	r := verdict.Examine(provider, op.failed)
 	op.notBefore = time.Time{}
@@ -27,7 +27,7 @@ func (op *operation) decide(raw *http.Request, resp *http.Response) (stop error)
 		return nil
 	}
 	op.barred = !safe(raw) && !r.Unprocessed
-	if op.barred || !op.repeats(resp, kind) || op.retries >= op.wiring.retries {
+	if op.barred || !op.repeats(resp, err, kind) || op.retries >= op.wiring.retries {
 		return nil
 	}
 	if d, _ := op.Deadline(); op.notBefore.After(d) {
@@ -61,15 +61,11 @@ func (op *operation) pay() error {
 
 // repeats tells by its outcome whether an attempt should be repeated. Where the
 // options that were extended have rules of their own, those decide.
-func (op *operation) repeats(resp *http.Response, kind verdict.Kind) bool {
-	switch {
-	case op.origin.ShouldRetry != nil:
-		if resp != nil {
-			return op.insists(resp, nil)
-		}
-		return op.insists(nil, op.failed)
-	case op.origin.StatusCodes != nil && resp != nil:
-		return op.insists(resp, nil)
+func (op *operation) repeats(resp *http.Response, err error, kind verdict.Kind) bool {
+	// They are asked as azcore asks: a body that broke off comes as an answer and an
+	// error, and status codes say nothing of errors.
+	if op.origin.ShouldRetry != nil || op.origin.StatusCodes != nil && err == nil {
+		return op.insists(resp, err)
 	}
 	return kind == verdict.Throttled || kind == verdict.Transient
 }

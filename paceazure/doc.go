@@ -33,8 +33,10 @@
 //
 // # What callers get
 //
-// Answers, and the errors of requests that were sent, are azcore's. Where cloudpace
-// ends an operation, errors.As finds the *cloudpace.CircuitOpenError,
+// Answers are azcore's. The error of a request that was sent is the one that came,
+// wrapped where azcore must not repeat it: errors.Is and errors.As find it, a type
+// assertion may not. Beside the end of the caller's own context is what the provider
+// answered before it. Where cloudpace ends an operation, errors.As finds the *cloudpace.CircuitOpenError,
 // *cloudpace.RetryBudgetExhaustedError or *cloudpace.DeadlineExceededError, and in
 // it what the provider answered, as an *azcore.ResponseError. An open circuit reads
 // as an answer of 429, so handlers written before cloudpace keep working.

@@ -2,12 +2,10 @@ package paceazure
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resourcegraph/armresourcegraph"
 
 	"github.com/cloudpace/cloudpace"
@@ -19,7 +17,8 @@ import (
 // and what comes out of it is final (S12.2).
 func (g *Graph) page(ctx context.Context, query armresourcegraph.QueryRequest) (armresourcegraph.QueryResponse, http.Header, error) {
 	if g.governed {
-		return g.send(ctx, query)
+		page, sent, err := g.send(ctx, query)
+		return page, sent.header(), err
 	}
 	deadline := time.Now().Add(g.governor.Provider(provider).Deadline)
 	call, err := g.governor.Begin(ctx, graphScope, cloudpace.Until(deadline))
@@ -53,7 +52,8 @@ func (f *fetch) run(ctx context.Context, query armresourcegraph.QueryRequest) (a
 	retries := f.graph.governor.Config().Azure.GraphMaxRetries
 	for tries := 0; ; tries++ {
 		leave := &admission{governor: f.graph.governor, scope: graphScope, call: f.call}
-		page, header, err := f.graph.send(leave.context(), query)
+		page, sent, err := f.graph.send(leave.context(), query)
+		header := sent.header()
 		if leave.spent.Load() {
 			return page, header, err // a governed pipeline has reported and ended the call
 		}
@@ -63,7 +63,7 @@ func (f *fetch) run(ctx context.Context, query armresourcegraph.QueryRequest) (a
 			f.call.End(nil)
 			return page, header, nil
 		}
-		if neverSent(err) {
+		if loginFailed(err, sent.answer) {
 			return page, header, err
 		}
 		kind := f.call.Failed(err)
@@ -97,14 +97,4 @@ func (f *fetch) again(ctx context.Context, tries int, err error) error {
 		return fmt.Errorf("cloudpace: %s: %w while waiting to repeat after: %w", graphScope, ended, err)
 	}
 	return f.call.Next(ctx)
-}
-
-// neverSent tells failures of a login: azcore marks them, and there is no answer of
-// Resource Manager in them. A throttled login is not a throttled query (C18).
-func neverSent(err error) bool {
-	var (
-		marked interface{ NonRetriable() }
-		answer *azcore.ResponseError
-	)
-	return errors.As(err, &marked) && !errors.As(err, &answer)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resourcegraph/armresourcegraph"
 
 	"github.com/cloudpace/cloudpace"
@@ -231,7 +232,8 @@ func TestS12_3OtherFailuresAndTheBreaker(t *testing.T) {
 		cloud := script(page(1, 1, 2, "t1", false), code(500, "InternalServerError"))
 		g := governor(t, func(p *cloudpace.Provider) { p.BreakerThreshold = 1 })
 		graph := foreignGraph(t, cloud.inProcess(), g)
-		_, err := read(t.Context(), graph, resources())
+		once := policy.WithRetryOptions(t.Context(), policy.RetryOptions{MaxRetries: -1})
+		_, err := read(once, graph, resources())
 		if as[*azcore.ResponseError](t, err).StatusCode != 500 || len(cloud.at()) != 2 {
 			t.Errorf("%d requests, %v", len(cloud.at()), err)
 		}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resourcegraph/armresourcegraph"
 )
 
@@ -121,12 +120,9 @@ func (r *reading) rows(ctx context.Context, yield func(map[string]any, error) bo
 
 // missing says what a query that came to its end did not give.
 func (r *reading) missing(page armresourcegraph.QueryResponse, limited bool) error {
-	options := r.query.Options
-	topped := options.Top != nil && r.lost.Rows >= int64(*options.Top) // the caller wanted no more
 	switch {
 	case limited:
 		return r.because("truncated: the query reached more subscriptions than the service reads at once; name them, and they are read in batches", nil)
-	case topped:
 	case page.ResultTruncated != nil && *page.ResultTruncated == armresourcegraph.ResultTruncatedTrue:
 		return r.because("truncated: the service cut the result and gave no token; a query that projects id is paged", nil)
 	case r.lost.Total > r.lost.Rows+r.skips && !r.begun:
@@ -162,14 +158,4 @@ func rowsOf(page armresourcegraph.QueryResponse) ([]map[string]any, error) {
 		}
 	}
 	return rows, nil
-}
-
-// send asks for one page, and gives its headers too, which the client hides.
-func (g *Graph) send(ctx context.Context, query armresourcegraph.QueryRequest) (armresourcegraph.QueryResponse, http.Header, error) {
-	var raw *http.Response
-	page, err := g.client.Resources(policy.WithCaptureResponse(ctx, &raw), query, nil)
-	if raw == nil {
-		return page.QueryResponse, nil, err
-	}
-	return page.QueryResponse, raw.Header, err
 }

@@ -75,6 +75,23 @@ func TestC18FailedLogin(t *testing.T) {
 	}
 }
 
+// A retry that was paid for and never sent, because the login failed before it, is
+// given back (S4).
+func TestFailedLoginGivesBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := script(code(500, "InternalServerError"))
+		g := governor(t, func(p *cloudpace.Provider) { p.RetryBudget = 1 })
+		err := loginClient(t, &badLogin{from: 4, text: "no credential"}, f.inProcess(), g).get(computePath)
+		if err == nil || !strings.Contains(err.Error(), "no credential") || len(f.at()) != 3 { // two retries are free
+			t.Errorf("%d requests, %v", len(f.at()), err)
+		}
+		if budget(g) != 1 {
+			t.Errorf("%v tokens left", budget(g))
+		}
+		clean(t, g)
+	})
+}
+
 // A token that the server takes for expired, and no credential at all: the 401 is
 // the caller's, at once.
 func TestExpiredAndMissingCredential(t *testing.T) {

@@ -25,6 +25,10 @@ func (p *operationPolicy) Do(req *policy.Request) (*http.Response, error) {
 	raw := req.Raw()
 	ctx := raw.Context()
 	settings := p.governor.Provider(provider)
+	if a, ok := ctx.Value(admissionKey{}).(*admission); ok {
+		a.governed.Store(settings.Enabled)
+		a.options.Store(&p.origin)
+	}
 	if !settings.Enabled {
 		// It may have been on when the options were made, and the loop has our numbers;
 		// or when this very request was sent before.
@@ -55,12 +59,14 @@ type operation struct {
 	call  *cloudpace.Call // nil until the first attempt is admitted
 
 	// Of the attempt that was reported last.
-	failed    error // nil after a success
+	failed    error         // nil after a success
+	entered   *http.Request // as azcore's loop or the login gave it
 	notBefore time.Time
 	status    int
 	again     bool // another attempt is decided on and, after a failure, paid for
 	barred    bool // it may have been carried out, and must not be twice
 
+	said    error // the provider's last answer since a success, or what failed where there is none
 	retries int   // attempts decided on after the first
 	stop    error // why no further attempt is made, where cloudpace decided it
 	aged    bool  // the wait for the last admission was longer than tokens are sure to live
@@ -95,29 +101,30 @@ func (op *operation) end(resp *http.Response, err error) (*http.Response, error)
 	if err != nil && op.stop == nil && op.passed() {
 		// azcore knows only that the context ended. What the provider said last is
 		// the better half of the story (S11.6).
-		op.stop = &cloudpace.DeadlineExceededError{Scope: op.scope, Err: op.failed}
+		op.stop = &cloudpace.DeadlineExceededError{Scope: op.scope, Err: op.said}
 	}
+	callers := op.parent.Err() != nil // it is the caller who ended it
 	switch {
 	case op.stop != nil && err != nil:
 		op.finish(op.stop)
-		if op.parent.Err() == nil {
+		if !callers {
 			err = forCaller(op.stop)
 		}
 	case err == nil && op.failed == nil:
 		op.finish(nil)
 	case err == nil:
 		op.finish(&given{op.failed, resp})
-	case op.parent.Err() != nil:
+	case callers:
 		op.finish(err)
-		if op.failed != nil && !errors.Is(op.failed, err) {
-			err = fmt.Errorf("%w, after: %w", err, op.failed) // likewise
-		}
 	case op.failed != nil && errors.Is(err, op.failed):
 		op.finish(op.failed)
 	case op.call != nil:
 		// Another policy failed between two attempts, as a login does. That says
 		// nothing about the service that was called.
 		op.call.Drop()
+	}
+	if err != nil && callers && op.said != nil && !errors.Is(op.said, err) && !errors.Is(err, op.said) {
+		err = fmt.Errorf("%w, after: %w", err, op.said) // likewise
 	}
 	op.ended = true
 	if err != nil {

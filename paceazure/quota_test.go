@@ -78,6 +78,10 @@ func TestS11_5FewReadsPauseTheSubscription(t *testing.T) {
 		if at := after(t, computePath, other, nil, name, "0"); at != 0 {
 			t.Errorf("another subscription goes at %v", at)
 		}
+		// A call of the tenant's is none of a subscription's reads.
+		if at := after(t, "/subscriptions", "/subscriptions", nil, name, "0"); at != 0 {
+			t.Errorf("%s: a call of the tenant goes at %v", name, at)
+		}
 	}
 }
 
