@@ -26,7 +26,7 @@ build: ## build every package, and the command into dist/
 .PHONY: test
 test: ## vet and test every module, with the race detector
 	go vet work
-	go test -race work
+	go test -race -timeout 20m work
 
 .PHONY: e2e
 e2e: ## map a seeded moto_server, compare with the AWS CLI, open the report
