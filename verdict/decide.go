@@ -115,6 +115,7 @@ func (ev *evidence) byCode(r *Result) bool {
 		}
 		r.Kind, r.Code, r.Reason = kind, code, join("code "+code, why)
 		// An error inside a 2xx came after the request had begun to run.
+		r.Daily = why == dailyQuota
 		if kind == Throttled && !rule.mayHaveRun && !(200 <= ev.status && ev.status < 300) {
 			r.Unprocessed = true
 		}

@@ -1,0 +1,2 @@
+// Package pacegcp
+package pacegcp
