@@ -5,6 +5,8 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,10 +32,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	parent      = "projects/example-1"
-	listScope   = "gcp/projects/example-1/*/cloudasset"
+	parent     = "projects/example-1"
+	listScope  = "gcp/projects/example-1/*/cloudasset"
 	quota      = "quota-1"
-	listAssets  = "ListAssets"
+	listAssets = "ListAssets"
 )
 
 // reply is one thing the fake service does: a page, an error, or nothing until the
@@ -62,7 +64,9 @@ func fails(code codes.Code, details ...protoadapt.MessageV1) reply {
 	return reply{err: st.Err()}
 }
 
-func throttled(details ...protoadapt.MessageV1) reply { return fails(codes.ResourceExhausted, details...) }
+func throttled(details ...protoadapt.MessageV1) reply {
+	return fails(codes.ResourceExhausted, details...)
+}
 
 func retryIn(d time.Duration) protoadapt.MessageV1 {
 	return &errdetails.RetryInfo{RetryDelay: durationpb.New(d)}
@@ -78,12 +82,12 @@ func info(reason string, pairs ...string) protoadapt.MessageV1 {
 
 // arrival is a request as the fake service saw it.
 type arrival struct {
-	at             time.Duration
-	rpc            string
-	parent, token  string
-	size           int32
-	metadata       metadata.MD
-	remaining      time.Duration // of its deadline
+	at            time.Duration
+	rpc           string
+	parent, token string
+	size          int32
+	metadata      metadata.MD
+	remaining     time.Duration // of its deadline
 }
 
 // fake is Cloud Asset Inventory as it is told to be.
@@ -195,14 +199,42 @@ func (f *fake) CreateFeed(ctx context.Context, req *assetpb.CreateFeedRequest) (
 
 // endpoint is where a fake is served.
 type endpoint struct {
-	listener net.Listener
-	server   *grpc.Server
-	options  []option.ClientOption
+	server  *grpc.Server
+	options []option.ClientOption
+	dial    func(context.Context, string) (net.Conn, error)
+	refuse  atomic.Int32 // so many connections are refused
+
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+// cut closes the clients' connections.
+func (e *endpoint) cut() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.conns {
+		_ = c.Close()
+	}
+	e.conns = nil
+}
+
+// connect dials for the clients.
+func (e *endpoint) connect(ctx context.Context, addr string) (net.Conn, error) {
+	if e.refuse.Add(-1) >= 0 {
+		return nil, syscall.ECONNREFUSED
+	}
+	c, err := e.dial(ctx, addr)
+	if err == nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.conns = append(e.conns, c)
+	}
+	return c, err
 }
 
 // serve answers on a listener until the test, or the bubble, is over.
 func serve(t testing.TB, f *fake, l net.Listener, dial func(context.Context, string) (net.Conn, error)) *endpoint {
-	e := &endpoint{listener: l, server: grpc.NewServer()}
+	e := &endpoint{server: grpc.NewServer(), dial: dial}
 	assetpb.RegisterAssetServiceServer(e.server, f)
 	e.server.RegisterService(&watchDesc, f)
 	done := make(chan struct{})
@@ -219,7 +251,7 @@ func serve(t testing.TB, f *fake, l net.Listener, dial func(context.Context, str
 		option.WithoutAuthentication(),
 		option.WithTelemetryDisabled(),
 		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())),
-		option.WithGRPCDialOption(grpc.WithContextDialer(dial)),
+		option.WithGRPCDialOption(grpc.WithContextDialer(e.connect)),
 	}
 	return e
 }

@@ -120,6 +120,7 @@ func googleDenied(ev *evidence) (Kind, string, bool) {
 // library because no connection stands, it does not (S13.4).
 func googleUnavailable(ev *evidence) (Kind, string, bool) {
 	if ev.status == 0 && (ev.local || len(ev.header) == 0 && localStatusText(ev.words())) {
+		ev.local = true
 		return Transient, "made locally, without an answer", true
 	}
 	return Throttled, "sent by the server", true

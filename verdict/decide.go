@@ -61,6 +61,9 @@ func (ev *evidence) decide() Result {
 	r.Unprocessed = ev.status == 429 || ev.status == 503 && h.ok ||
 		ev.status == 0 && ev.net.neverMade
 	ev.judge(&r)
+	if ev.local && ev.status == 0 {
+		r.Answered = false // the words may have shown it only now
+	}
 	if r.Reason == "" {
 		r.Reason = r.Kind.String()
 	}
