@@ -163,6 +163,9 @@ func regional(location string) bool {
 	if location == "us" || location == "eu" {
 		return true
 	}
+	if location == "" {
+		return false
+	}
 	last := location[len(location)-1]
 	return strings.Contains(location, "-") && '0' <= last && last <= '9'
 }
