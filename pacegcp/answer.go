@@ -24,6 +24,9 @@ func (r *received) options() []grpc.CallOption {
 // failure is err with what came back beside it, for verdict. An error that is no
 // status stays what it is.
 func (r *received) failure(err error) error {
+	if err == nil {
+		return nil
+	}
 	st := statusOf(err)
 	if st == nil {
 		return err

@@ -35,6 +35,26 @@ func TestAGovernedCallAllocatesAtMostFourteenTimesMore(t *testing.T) {
 	}
 }
 
+// Without gax there is no deadline, and the cut of an attempt that hangs needs a timer,
+// which both sides of the connection are told of.
+func TestAGovernedCallWithoutADeadlineAllocatesAtMostFourteenTimesMore(t *testing.T) {
+	e := inMemory(t, silent())
+	call := func(c *asset.Client) func() {
+		stub := assetpb.NewAssetServiceClient(c.Connection()) //nolint:staticcheck // it is the one there is
+		return func() {
+			if _, err := stub.GetFeed(context.Background(), &assetpb.GetFeedRequest{Name: parent + "/feeds/f"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	without := testing.AllocsPerRun(2000, call(e.client(t)))
+	with := testing.AllocsPerRun(2000, call(e.governed(t, governor(t, unlimited))))
+	t.Logf("%v allocations, %v without a governor", with, without)
+	if with-without > 14 {
+		t.Errorf("%v allocations more than without a governor; at most 14", with-without)
+	}
+}
+
 // silent remembers no arrivals.
 func silent() *fake { return &fake{handle: func(int, arrival) reply { return reply{} }, forget: true} }
 

@@ -3,12 +3,20 @@ package pacegcp
 import (
 	"io"
 	"sync"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
-// errHung is what an attempt came to that was cut.
+// errHung is what an attempt over REST came to that was cut.
 var errHung error = hungError{}
 
 type hungError struct{}
+
+// hung is the same over gRPC, a status as if a deadline had passed.
+func hung() error {
+	return &failure{err: status.Error(codes.DeadlineExceeded, errHung.Error()), local: true}
+}
 
 func (hungError) Error() string { return "pacegcp: no answer within " + hang.String() }
 

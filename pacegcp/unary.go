@@ -2,11 +2,13 @@ package pacegcp
 
 import (
 	"context"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/cloudpace/cloudpace"
 )
@@ -30,33 +32,60 @@ func (w *wiring) unary(ctx context.Context, method string, req, reply any, cc *g
 	if !call.Governed() {
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
+	a := &attempt{}
+	a.options = append(append(a.room[:0], opts...), grpc.Header(&a.got.header), grpc.Trailer(&a.got.trailer))
 	safe := reads(scope.Operation)
-	got := &received{}
-	opts = append(slices.Clip(opts), got.options()...)
 	for {
-		*got = received{}
-		err := send(call.Context(), safe, func(ctx context.Context) error {
-			return invoke(ctx, method, req, reply, cc, opts...)
-		})
+		err := a.send(call.Context(), safe, method, req, reply, cc, invoke)
 		if err == nil {
 			call.End(nil)
 			return nil
 		}
-		if end := r.again(ctx, got.failure(err), safe); end != nil {
+		if end := r.again(ctx, err, safe); end != nil {
 			call.End(end.end)
 			return forCaller(end.give)
 		}
 	}
 }
 
-// send makes one attempt, which is cut where it hangs and only reads.
-func send(ctx context.Context, cut bool, attempt func(context.Context) error) error {
+// attempt is what the attempts of one call share.
+type attempt struct {
+	got     received
+	options []grpc.CallOption
+	room    [6]grpc.CallOption // for most calls' options
+	cancel  context.CancelFunc
+	cutting sync.WaitGroup
+}
+
+// send makes one, which is cut where it hangs and only reads. The cut is no deadline of
+// a context, of which the server would be told: that costs both sides more than it is
+// worth, and the end of a call is told anyway.
+func (a *attempt) send(ctx context.Context, cut bool, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker) error {
+	a.got = received{}
 	if d, ok := ctx.Deadline(); !cut || ok && time.Until(d) <= hang {
-		return attempt(ctx)
+		return a.got.failure(invoke(ctx, method, req, reply, cc, a.options...))
 	}
-	ctx, cancel := context.WithTimeout(ctx, hang)
+	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return attempt(ctx)
+	a.cancel = cancel
+	a.cutting.Add(1)
+	timer := time.AfterFunc(hang, a.end)
+	err := invoke(within, method, req, reply, cc, a.options...)
+	if timer.Stop() {
+		a.cutting.Done()
+		return a.got.failure(err)
+	}
+	a.cutting.Wait() // or it would cut the next attempt
+	if status.Code(err) == codes.Canceled && ctx.Err() == nil {
+		return hung()
+	}
+	return a.got.failure(err)
+}
+
+// end cuts the attempt under way.
+func (a *attempt) end() {
+	defer a.cutting.Done()
+	a.cancel()
 }
 
 // reads tells by an RPC's name that it changes nothing, so that it may be sent twice
