@@ -60,7 +60,7 @@ func (a *admission) run() error {
 		if !c.lane.provider.enabled {
 			return nil // switched off while this call was under way
 		}
-		if wait, cause, is := c.charge.leaf.barred(a.now); is {
+		if is, wait, cause := c.charge.leaf.barred(a.now); is {
 			return c.refuse(wait, cause)
 		}
 		if ok, wait, cause := a.holds(a.now); !ok {
@@ -114,7 +114,7 @@ func (a *admission) send() (again bool, err error) {
 		a.undo()
 		return false, errEnded
 	}
-	if wait, cause, is := c.charge.leaf.barred(a.now); is {
+	if is, wait, cause := c.charge.leaf.barred(a.now); is {
 		a.undo()
 		return false, c.reject(wait, cause)
 	}

@@ -34,10 +34,10 @@ func (c *Call) Bar(until time.Time, err error) {
 }
 
 // barred tells that nothing is sent now, how long that goes on, and why.
-func (l *leaf) barred(now time.Time) (wait time.Duration, cause error, is bool) {
+func (l *leaf) barred(now time.Time) (is bool, wait time.Duration, cause error) {
 	b := l.bar.Load()
 	if b == nil || !now.Before(b.until) {
-		return 0, nil, false
+		return false, 0, nil
 	}
-	return b.until.Sub(now), b.cause, true
+	return true, b.until.Sub(now), b.cause
 }

@@ -27,18 +27,18 @@ func TestS13_1_AskCircuitOnce(t *testing.T) {
 		pages.Succeeded()
 		plain.Succeeded()
 		open(t, g)
-		as[*cloudpace.CircuitOpenError](t, plain.Next(t.Context()))
+		_ = as[*cloudpace.CircuitOpenError](t, plain.Next(t.Context()))
 		if err := pages.Next(t.Context()); err != nil {
 			t.Errorf("a further page: %v", err)
 		}
 		// What repeats a failed page asks again.
 		pages.Failed(throttle())
-		as[*cloudpace.CircuitOpenError](t, pages.Retry())
-		as[*cloudpace.CircuitOpenError](t, pages.Next(t.Context()))
+		_ = as[*cloudpace.CircuitOpenError](t, pages.Retry())
+		_ = as[*cloudpace.CircuitOpenError](t, pages.Next(t.Context()))
 		pages.Drop()
 		plain.Drop()
 		_, err := g.Begin(t.Context(), scope, cloudpace.AskCircuitOnce())
-		as[*cloudpace.CircuitOpenError](t, err)
+		_ = as[*cloudpace.CircuitOpenError](t, err)
 	})
 	// In the queue for a token.
 	bubble(t, func(t *testing.T, clock func() time.Duration) {
@@ -69,14 +69,14 @@ func TestS13_2_UntilIsMovedForEachPage(t *testing.T) {
 		c := begin(t, g, scope, cloudpace.Until(time.Now().Add(2*time.Second)))
 		c.Succeeded()
 		time.Sleep(3 * time.Second)
-		as[*cloudpace.DeadlineExceededError](t, c.Next(t.Context()))
+		_ = as[*cloudpace.DeadlineExceededError](t, c.Next(t.Context()))
 		c.Until(time.Now().Add(2 * time.Second))
 		if err := c.Next(t.Context()); err != nil {
 			t.Errorf("with a new bound: %v", err)
 		}
 		c.Succeeded()
 		c.Until(time.Now().Add(time.Second / 2))
-		as[*cloudpace.DeadlineExceededError](t, c.Next(t.Context())) // the token comes after a second
+		_ = as[*cloudpace.DeadlineExceededError](t, c.Next(t.Context())) // the token comes after a second
 		c.End(nil)
 
 		// It bounds the wait for a slot too.
@@ -85,7 +85,7 @@ func TestS13_2_UntilIsMovedForEachPage(t *testing.T) {
 		time.Sleep(time.Minute)
 		before := clock()
 		_, err := g.Begin(context.Background(), scope, cloudpace.Until(time.Now().Add(5*time.Second)))
-		as[*cloudpace.DeadlineExceededError](t, err)
+		_ = as[*cloudpace.DeadlineExceededError](t, err)
 		wantTime(t, "the wait for a slot ended", clock()-before, 5*time.Second)
 		holder.End(nil)
 	})
@@ -167,6 +167,6 @@ func TestBarIsNotForgotten(t *testing.T) {
 			}
 		}
 		_, err := g.Begin(context.Background(), scope)
-		as[*cloudpace.CircuitOpenError](t, err)
+		_ = as[*cloudpace.CircuitOpenError](t, err)
 	})
 }

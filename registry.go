@@ -214,7 +214,7 @@ func (g *Governor) forgetIdle(sh *laneShard, now time.Time) {
 		if n++; n > looks {
 			break
 		}
-		if _, _, barred := l.leaf.barred(now); barred || l.calls.Load() != 0 || !l.leaf.breaker.Idle() || !l.leaf.bucket.Idle(now) {
+		if barred, _, _ := l.leaf.barred(now); barred || l.calls.Load() != 0 || !l.leaf.breaker.Idle() || !l.leaf.bucket.Idle(now) {
 			continue
 		}
 		if shared := l.provider.buckets.get(l.scope.Account); shared != nil && !shared.Idle(now) {

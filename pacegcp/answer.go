@@ -84,7 +84,7 @@ func statusOf(err error) *status.Status {
 	if httpCode(err) > 0 {
 		return nil
 	}
-	if s, ok := err.(interface{ GRPCStatus() *status.Status }); ok { //nolint:errorlint // each error of a chain is asked in turn
+	if s, ok := err.(interface{ GRPCStatus() *status.Status }); ok {
 		return s.GRPCStatus()
 	}
 	return nil
@@ -92,7 +92,7 @@ func statusOf(err error) *status.Status {
 
 // httpCode is the HTTP status that an error of gax's is about, 0 where there is none.
 func httpCode(err error) int {
-	if e, ok := err.(interface{ HTTPCode() int }); ok { //nolint:errorlint // likewise
+	if e, ok := err.(interface{ HTTPCode() int }); ok {
 		return max(0, e.HTTPCode())
 	}
 	return 0

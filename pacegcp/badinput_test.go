@@ -172,7 +172,10 @@ func TestAListingIsTheCallers(t *testing.T) {
 		if len(f.arrivals()) != 0 {
 			t.Error("something was sent before an asset was asked for")
 		}
-		for range seq {
+		for _, err := range seq {
+			if err != nil {
+				t.Fatal(err)
+			}
 			break
 		}
 		if len(f.arrivals()) != 1 || slots(g, parent) != 0 {
@@ -185,7 +188,10 @@ func TestAListingIsTheCallers(t *testing.T) {
 		// S5.3: a panic of the caller's gives the slot back.
 		func() {
 			defer func() { _ = recover() }()
-			for range seq {
+			for _, err := range seq {
+				if err != nil {
+					t.Fatal(err)
+				}
 				panic("no")
 			}
 		}()

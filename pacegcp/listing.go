@@ -142,7 +142,8 @@ func (l *listing[T]) attempt() (items []*T, next string, err error) {
 	got := &received{}
 	ctx, cancel := context.WithTimeout(leave.within(l.call.Context()), hang)
 	defer cancel()
-	fetch := func() ([]*T, string, error) { return l.fetch(ctx, l.token, once{got}) }
+	token := l.token // a fetch that is left behind must not look at the next one
+	fetch := func() ([]*T, string, error) { return l.pages.fetch(ctx, token, once{got}) }
 	if l.detached {
 		items, next, err = abandon(ctx, fetch)
 	} else {

@@ -82,7 +82,10 @@ func TestS13_1_AListingKeepsItsSlotBetweenPages(t *testing.T) {
 		})
 		c := inMemory(t, f).governed(t, g)
 		second := make(chan error, 1)
-		for range pacegcp.ListAssets(t.Context(), c, &assetpb.ListAssetsRequest{Parent: parent}, pacegcp.WithGovernor(g)) {
+		for _, err := range pacegcp.ListAssets(t.Context(), c, &assetpb.ListAssetsRequest{Parent: parent}, pacegcp.WithGovernor(g)) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			if len(f.arrivals()) == 1 {
 				go func() {
 					_, err := list(t.Context(), c, g)

@@ -33,7 +33,7 @@ func read(err error) (*verdict.ResponseError, bool) {
 	if n := httpCode(err); n > 0 {
 		// gax has made a status of an HTTP answer. That is inside, or around, and says
 		// more; without it the number is all there is.
-		if r, ok := err.(interface{ Unwrap() error }); ok && r.Unwrap() != nil { //nolint:errorlint // likewise
+		if r, ok := err.(interface{ Unwrap() error }); ok && r.Unwrap() != nil {
 			return nil, false
 		}
 		return &verdict.ResponseError{Provider: provider, StatusCode: n, Err: err}, true

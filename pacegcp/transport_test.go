@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -102,7 +103,7 @@ func ask(t testing.TB, rt http.RoundTripper, method, url, body string) (int, str
 	if err != nil {
 		return 0, "", err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end
+	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(text), err
 }
@@ -177,7 +178,7 @@ func TestS7_6_TheLastAnswerIsReturned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer resp.Body.Close() //nolint:errcheck // read to its end
+		defer resp.Body.Close()
 		if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 503 || string(body) != "c" || len(w.times()) != 3 {
 			t.Errorf("%d %q after %d requests", resp.StatusCode, body, len(w.times()))
 		}
@@ -388,7 +389,7 @@ func TestS13_6_AListingOverREST(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close() //nolint:errcheck // nothing to close
+	defer c.Close()
 	got, err := list(t.Context(), c, g)
 	if err != nil || len(got) != 2 || len(w.times()) != 3 {
 		t.Fatalf("%v, %v, %d requests", got, err, len(w.times()))
@@ -402,9 +403,9 @@ func TestS13_6_ARESTListingThatHangsIsLeftBehind(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := governor(t, unpaced)
 		release := make(chan struct{})
-		n := 0
+		var n atomic.Int32
 		rt := roundTrip(func(req *http.Request) (*http.Response, error) {
-			if n++; n == 1 {
+			if n.Add(1) == 1 {
 				<-release
 			}
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"assets":[{"name":"1"}]}`)), Request: req}, nil

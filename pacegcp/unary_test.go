@@ -219,7 +219,10 @@ func TestS13_6_OtherCallsUnderAListingAreGoverned(t *testing.T) {
 		g := governor(t, unpaced)
 		f := script(page("", "1"))
 		c := inMemory(t, f).governed(t, g)
-		for range pacegcp.ListAssets(t.Context(), c, &assetpb.ListAssetsRequest{Parent: parent}, pacegcp.WithGovernor(g)) {
+		for _, err := range pacegcp.ListAssets(t.Context(), c, &assetpb.ListAssetsRequest{Parent: parent}, pacegcp.WithGovernor(g)) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			if err := getFeed(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
