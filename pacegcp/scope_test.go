@@ -106,7 +106,7 @@ func TestS1_2_ScopeOfARESTRequest(t *testing.T) {
 func TestReadsByName(t *testing.T) {
 	for op, want := range map[string]bool{
 		"ListAssets": true, "GetFeed": true, "SearchAllResources": true, "QueryAssets": true, "BatchGetAssetsHistory": true,
-		"CreateFeed": false, "DeleteFeed": false, "AnalyzeIamPolicy": false, "ExportAssets": false, "SetIamPolicy": false, "": false,
+		"CreateFeed": false, "DeleteFeed": false, "AnalyzeIamPolicy": false, "ExportAssets": false, "SetIamPolicy": false, "Listen": false, "Getaway": false, "Get": true, "": false,
 	} {
 		if reads(op) != want {
 			t.Errorf("%s: %v", op, !want)

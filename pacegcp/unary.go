@@ -92,8 +92,8 @@ func (a *attempt) end() {
 // and cut. Google's names follow its API guidelines (AIP-130 and following).
 func reads(operation string) bool {
 	for _, verb := range []string{"List", "Get", "Search", "Query", "BatchGet", "AggregatedList", "Lookup", "TestIamPermissions"} {
-		if strings.HasPrefix(operation, verb) {
-			return true
+		if rest, ok := strings.CutPrefix(operation, verb); ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
+			return true // and not Listen
 		}
 	}
 	return false
