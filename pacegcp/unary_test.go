@@ -3,6 +3,7 @@ package pacegcp_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	"cloud.google.com/go/asset/apiv1/assetpb"
 	"github.com/googleapis/gax-go/v2"
 	"github.com/googleapis/gax-go/v2/apierror"
+	"google.golang.org/api/option"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -213,22 +216,31 @@ func TestS13_6_AWriteIsNotCut(t *testing.T) {
 	})
 }
 
-// The listing helper's admission serves the page it was made for and nothing else.
+// The listing helper's admission serves the page it was made for and nothing else that
+// is called under it, as an interceptor of the user's may.
 func TestS13_6_OtherCallsUnderAListingAreGoverned(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		g := governor(t, unpaced)
+		g := governor(t)
 		f := script(page("", "1"))
-		c := inMemory(t, f).governed(t, g)
-		for _, err := range pacegcp.ListAssets(t.Context(), c, &assetpb.ListAssetsRequest{Parent: parent}, pacegcp.WithGovernor(g)) {
-			if err != nil {
-				t.Fatal(err)
+		before := func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			if strings.HasSuffix(method, listAssets) {
+				if _, err := assetpb.NewAssetServiceClient(cc).GetFeed(ctx, &assetpb.GetFeedRequest{Name: parent + "/feeds/f"}); err != nil {
+					return err
+				}
 			}
-			if err := getFeed(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+			return invoke(ctx, method, req, reply, cc, opts...)
 		}
-		if n := numbers(t, g, listScope); n.Calls != 2 {
-			t.Errorf("%+v, want the page and the call", n.Totals)
+		options := append([]option.ClientOption{option.WithGRPCDialOption(grpc.WithChainUnaryInterceptor(before))},
+			pacegcp.ClientOptions(pacegcp.WithGovernor(g))...)
+		if _, err := list(t.Context(), inMemory(t, f).client(t, options...), g); err != nil {
+			t.Fatal(err)
+		}
+		tokens := map[string]float64{}
+		for _, b := range g.Snapshot().Buckets {
+			tokens[b.Scope] = b.Tokens
+		}
+		if tokens[listScope+"/ListAssets"] != 9 || tokens[listScope] != 19 {
+			t.Errorf("tokens left: %v, want one taken for the page and one for the call", tokens)
 		}
 	})
 }
