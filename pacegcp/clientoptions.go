@@ -6,8 +6,9 @@ import (
 )
 
 // ClientOptions gives options with which a Google Cloud client over gRPC is governed,
-// whatever API it is of. They go to its constructor, before or after other options;
-// interceptors that those have run inside of ours.
+// whatever API it is of. They go to its constructor. Interceptors of options that come
+// after them run inside of ours, once for each attempt; those of options before run
+// outside, once for each call.
 //
 // A client that is given a connection of its own (option.WithGRPCConn) never uses the
 // options, and says nothing: make that connection with grpc.NewClient and the
