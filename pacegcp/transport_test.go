@@ -236,7 +236,7 @@ func TestS13_6_ALongBodyIsNotCut(t *testing.T) {
 		var ctx context.Context
 		rt := pacegcp.NewTransport(roundTrip(func(req *http.Request) (*http.Response, error) {
 			ctx = req.Context()
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(&slow{n: 10})}, nil
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(&slow{ctx: ctx, n: 10})}, nil
 		}), pacegcp.WithGovernor(g))
 		if _, body, err := ask(t, rt, "GET", restURL, ""); len(body) != 10 || err != nil {
 			t.Errorf("%q, %v", body, err)
@@ -251,14 +251,20 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// slow gives a byte in 30 s.
-type slow struct{ n int }
+// slow gives a byte in 30 s, as long as its context lasts, like a connection.
+type slow struct {
+	ctx context.Context
+	n   int
+}
 
 func (s *slow) Read(p []byte) (int, error) {
 	if s.n--; s.n < 0 {
 		return 0, io.EOF
 	}
 	time.Sleep(30 * time.Second)
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
 	return copy(p, "x"), nil
 }
 
