@@ -17,14 +17,16 @@ import (
 // on which the server alone sends, and until it is open where the client sends too:
 // such a stream may be idle for hours.
 func (w *wiring) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	settings := w.governor.Provider(provider)
-	if !settings.Enabled || admitted(ctx, w.governor, method) {
+	if admitted(ctx, w.governor, method) {
 		return open(ctx, desc, cc, method, opts...)
 	}
 	scope, quotaProject := w.scopeOf(ctx, method, cc.Target(), nil)
 	call, err := w.governor.Begin(ctx, scope, charged(scope, quotaProject))
 	if err != nil {
 		return nil, forCaller(err)
+	}
+	if !call.Governed() {
+		return open(ctx, desc, cc, method, opts...)
 	}
 	opened := false
 	defer func() {

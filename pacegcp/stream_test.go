@@ -176,3 +176,18 @@ func TestS2_1_AStreamThatTheCallerEnds(t *testing.T) {
 		}
 	})
 }
+
+// S9.3: while the provider is disabled a stream is the SDK's alone.
+func TestS9_3_DisabledAStreamPassesOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := governor(t, func(p *cloudpace.Provider) { p.Enabled = false })
+		conn := connect(t, inMemory(t, script(throttled())), g)
+		s, err := open(t.Context(), conn, &tailDesc, tailMethod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := drain(s); status.Code(err) != codes.ResourceExhausted || errors.Unwrap(err) != nil {
+			t.Errorf("%T: %v", err, err)
+		}
+	})
+}

@@ -62,12 +62,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			req = &named
 		}
 	}
-	settings := t.governor.Provider(provider)
-	if !settings.Enabled {
-		return t.base.RoundTrip(req)
-	}
 	scope := restScope(req)
-	e := exchange{transport: t, req: req, repeater: repeater{scope: scope, settings: settings}}
+	e := exchange{transport: t, req: req, repeater: repeater{scope: scope, settings: t.governor.Provider(provider)}}
 	e.begin(req.Context(), time.Now())
 	call, err := t.governor.Begin(req.Context(), scope, cloudpace.Until(e.deadline), cloudpace.FreeTransientRetries(), charged(scope, quotaProject))
 	if err != nil {

@@ -16,12 +16,11 @@ import (
 // unary governs one RPC with its retries. gax's own retries stand outside of it: what
 // ends here for good is given a status that gax does not repeat.
 func (w *wiring) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	settings := w.governor.Provider(provider)
-	if !settings.Enabled || admitted(ctx, w.governor, method) {
+	if admitted(ctx, w.governor, method) {
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
 	scope, quotaProject := w.scopeOf(ctx, method, cc.Target(), req)
-	r := repeater{scope: scope, settings: settings}
+	r := repeater{scope: scope, settings: w.governor.Provider(provider)}
 	r.begin(ctx, time.Now())
 	call, err := w.governor.Begin(ctx, scope, cloudpace.Until(r.deadline), cloudpace.FreeTransientRetries(), charged(scope, quotaProject))
 	if err != nil {
