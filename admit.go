@@ -19,10 +19,11 @@ func (c *Call) admit(ctx context.Context, now time.Time, token bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if d := c.opt.deadline; !d.IsZero() && now.After(d) {
+	a := admission{c: c, ctx: ctx, start: now, now: now, token: token}
+	a.until, a.page = c.terms()
+	if d := a.until; !d.IsZero() && now.After(d) {
 		return &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.lastErr()}
 	}
-	a := admission{c: c, ctx: ctx, start: now, now: now, token: token}
 	for {
 		if err := a.run(); err != nil {
 			return err
@@ -39,7 +40,9 @@ type admission struct {
 	c          *Call
 	ctx        context.Context
 	start, now time.Time
-	token      bool // one is due
+	until      time.Time // what Until says; zero means never
+	token      bool      // one is due
+	page       bool      // a further page of a call that asks the circuit once
 	place      uint64
 	taken      bool // a token is held
 	slot       bool // a slot is held that the walk took
@@ -57,7 +60,10 @@ func (a *admission) run() error {
 		if !c.lane.provider.enabled {
 			return nil // switched off while this call was under way
 		}
-		if ok, wait, cause := c.lane.leaf.breaker.Holds(a.now, c.ticket); !ok {
+		if is, wait, cause := c.charge.leaf.barred(a.now); is {
+			return c.refuse(wait, cause)
+		}
+		if ok, wait, cause := a.holds(a.now); !ok {
 			if err := a.refused(wait, cause); err != nil {
 				return err
 			}
@@ -108,7 +114,14 @@ func (a *admission) send() (again bool, err error) {
 		a.undo()
 		return false, errEnded
 	}
-	ticket, ok, wait, cause := c.lane.leaf.breaker.Enter(a.now, c.ticket)
+	if is, wait, cause := c.charge.leaf.barred(a.now); is {
+		a.undo()
+		return false, c.reject(wait, cause)
+	}
+	ticket, ok, wait, cause := c.ticket, true, time.Duration(0), error(nil)
+	if !a.page {
+		ticket, ok, wait, cause = c.lane.leaf.breaker.Enter(a.now, c.ticket)
+	}
 	if !ok {
 		a.undo()
 		if c.opt.patient {
@@ -140,6 +153,14 @@ func (a *admission) send() (again bool, err error) {
 	return false, nil
 }
 
+// holds tells whether the circuit lets the walk go on.
+func (a *admission) holds(now time.Time) (ok bool, wait time.Duration, cause error) {
+	if a.page {
+		return true, 0, nil
+	}
+	return a.c.lane.leaf.breaker.Holds(now, a.c.ticket)
+}
+
 // undo gives back what the walk took.
 func (a *admission) undo() {
 	if a.taken {
@@ -155,7 +176,7 @@ func (a *admission) undo() {
 // deadline is when the walk must be over; zero means never.
 func (a *admission) deadline() time.Time {
 	d, _ := a.ctx.Deadline()
-	if own := a.c.opt.deadline; !own.IsZero() && (d.IsZero() || own.Before(d)) {
+	if own := a.until; !own.IsZero() && (d.IsZero() || own.Before(d)) {
 		return own
 	}
 	return d
@@ -169,7 +190,7 @@ func (a *admission) queue() (bucket.Status, error) {
 		terms.Patience = a.start.Add(c.maxWait)
 	}
 	opened := c.lane.leaf.breaker.Opened()
-	if ok, wait, cause := c.lane.leaf.breaker.Holds(a.now, c.ticket); !ok {
+	if ok, wait, cause := a.holds(a.now); !ok {
 		return bucket.Moved, a.refused(wait, cause)
 	}
 	w, status := c.charge.leaf.bucket.Join(a.now, terms)
@@ -204,7 +225,7 @@ func (a *admission) queue() (bucket.Status, error) {
 			stop = errEnded
 		case <-opened:
 			opened = c.lane.leaf.breaker.Opened()
-			ok, _, _ := c.lane.leaf.breaker.Holds(time.Now(), c.ticket)
+			ok, _, _ := a.holds(time.Now())
 			barred = !ok
 		}
 		a.now = time.Now()
@@ -234,7 +255,7 @@ func (a *admission) queueForSlot() (again bool, err error) {
 		a.waited = true
 	}
 	var tick <-chan time.Time
-	deadline := c.opt.deadline
+	deadline := a.until
 	if !deadline.IsZero() {
 		timer := time.NewTimer(deadline.Sub(a.now))
 		defer timer.Stop()
@@ -242,7 +263,7 @@ func (a *admission) queueForSlot() (again bool, err error) {
 	}
 	var stop error
 	for ready := false; !ready && stop == nil; {
-		if ok, _, _ := c.lane.leaf.breaker.Holds(time.Now(), c.ticket); !ok {
+		if ok, _, _ := a.holds(time.Now()); !ok {
 			again = true
 			break
 		}

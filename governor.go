@@ -188,6 +188,7 @@ type callOptions struct {
 	free     bool
 	unpaid   bool
 	patient  bool // waits before an open circuit
+	pages    bool // asks the circuit once, and not for later pages
 	deadline time.Time
 }
 
@@ -199,6 +200,7 @@ func (o *BeginOption) add(more *BeginOption) {
 	o.once = o.once || more.once
 	o.free = o.free || more.free
 	o.patient = o.patient || more.patient
+	o.pages = o.pages || more.pages
 	if !more.deadline.IsZero() {
 		o.deadline = more.deadline
 	}

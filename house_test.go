@@ -253,7 +253,7 @@ func TestHouse(t *testing.T) {
 	inRepository(t)
 	files := repository(t)
 	// A walk that finds nothing would pass for ever.
-	for _, want := range []string{"verdict", "paceaws", "paceazure", "cmd/cloudpace", "internal/bucket"} {
+	for _, want := range []string{"verdict", "paceaws", "paceazure", "pacegcp", "cmd/cloudpace", "internal/bucket"} {
 		if !slices.ContainsFunc(files, func(s source) bool { return s.dir() == want && !s.test }) {
 			t.Errorf("the walk found no package in %s", want)
 		}

@@ -46,7 +46,8 @@ type leaf struct {
 	bucket  *bucket.Bucket
 	account *bucket.Bucket // over all leaves of the account, nil when off
 	breaker *breaker.Breaker
-	lanes   int // guarded by Governor.mu
+	bar     atomic.Pointer[bar] // nil but for a quota that is used up until a known time
+	lanes   int                 // guarded by Governor.mu
 }
 
 type accountKey struct{ provider, account string }
@@ -213,7 +214,7 @@ func (g *Governor) forgetIdle(sh *laneShard, now time.Time) {
 		if n++; n > looks {
 			break
 		}
-		if l.calls.Load() != 0 || !l.leaf.breaker.Idle() || !l.leaf.bucket.Idle(now) {
+		if barred, _, _ := l.leaf.barred(now); barred || l.calls.Load() != 0 || !l.leaf.breaker.Idle() || !l.leaf.bucket.Idle(now) {
 			continue
 		}
 		if shared := l.leaf.account; shared != nil && !shared.Idle(now) {

@@ -19,8 +19,8 @@ var google = provider{
 		"userRateLimitExceededUnreg":      {kind: Throttled, when: googleRate},
 		"RATE_LIMIT_EXCEEDED":             {kind: Throttled, when: googleRate},
 		"quotaExceeded":                   {kind: Fatal, when: googleQuota},
-		"dailyLimitExceeded":              {kind: Fatal, why: "a daily quota is used up"},
-		"dailyLimitExceededUnreg":         {kind: Fatal, why: "a daily quota is used up"},
+		"dailyLimitExceeded":              {kind: Fatal, why: dailyQuota},
+		"dailyLimitExceededUnreg":         {kind: Fatal, why: dailyQuota},
 		"accessNotConfigured":             {kind: Fatal, when: googleDisabled},
 		"SERVICE_DISABLED":                {kind: Fatal, when: googleDisabled},
 		"forbidden":                       {kind: Fatal, when: googleDenied},
@@ -35,6 +35,9 @@ var google = provider{
 		"UNIMPLEMENTED", "DATA_LOSS", "UNAUTHENTICATED"},
 	read: readGoogle,
 }
+
+// dailyQuota is the reason of an error that passes with the day.
+const dailyQuota = "a daily quota is used up"
 
 // googleError is what a google.rpc.Status or a REST error says besides code and
 // message.
@@ -57,7 +60,7 @@ func (ev *evidence) exhaustedForLong() (string, bool) {
 	for _, t := range append(ev.google.texts, strings.ToLower(head(ev.words(), maxText))) {
 		for _, p := range []string{"per day", "perday", "per_day", "daily", "/d/", "1/d"} {
 			if strings.Contains(t, p) {
-				return "a daily quota is used up", true
+				return dailyQuota, true
 			}
 		}
 		for _, p := range []string{"larger than max", "exceeds maximum size", "message size", "message too large"} {
@@ -117,6 +120,7 @@ func googleDenied(ev *evidence) (Kind, string, bool) {
 // library because no connection stands, it does not (S13.4).
 func googleUnavailable(ev *evidence) (Kind, string, bool) {
 	if ev.status == 0 && (ev.local || len(ev.header) == 0 && localStatusText(ev.words())) {
+		ev.local = true
 		return Transient, "made locally, without an answer", true
 	}
 	return Throttled, "sent by the server", true

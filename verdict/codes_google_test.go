@@ -144,3 +144,25 @@ func TestS2_2_GRPCCodesOfOtherProviders(t *testing.T) {
 		t.Errorf("gcp: %+v", r)
 	}
 }
+
+// A quota per day is told apart from one per minute, since nothing helps before the day
+// is over; what is no quota is neither.
+func TestDailyQuota(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{&ResponseError{Code: "RESOURCE_EXHAUSTED", Message: "Quota exceeded for quota metric 'Queries' and limit 'Queries per day'"}, true},
+		{&ResponseError{Code: "RESOURCE_EXHAUSTED", Message: "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute'"}, false},
+		{&ResponseError{Code: "RESOURCE_EXHAUSTED", Message: "received message larger than max"}, false},
+		{&ResponseError{StatusCode: 403, Body: []byte(`{"error":{"code":403,"errors":[{"reason":"dailyLimitExceeded"}]}}`)}, true},
+		{&ResponseError{StatusCode: 403, Body: []byte(`{"error":{"code":403,"errors":[{"reason":"quotaExceeded"}]}}`)}, false},
+		{&ResponseError{StatusCode: 403, Body: []byte(`{"error":{"code":403,"message":"daily","errors":[{"reason":"forbidden"}]}}`)}, false},
+		{errors.New("a daily quota is used up"), false},
+		{nil, false},
+	} {
+		if r := Examine("gcp", c.err); r.Daily != c.want {
+			t.Errorf("%v: daily %v (%s)", c.err, r.Daily, r.Reason)
+		}
+	}
+}

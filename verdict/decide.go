@@ -61,6 +61,9 @@ func (ev *evidence) decide() Result {
 	r.Unprocessed = ev.status == 429 || ev.status == 503 && h.ok ||
 		ev.status == 0 && ev.net.neverMade
 	ev.judge(&r)
+	if ev.local && ev.status == 0 {
+		r.Answered = false // the words may have shown it only now
+	}
 	if r.Reason == "" {
 		r.Reason = r.Kind.String()
 	}
@@ -115,6 +118,7 @@ func (ev *evidence) byCode(r *Result) bool {
 		}
 		r.Kind, r.Code, r.Reason = kind, code, join("code "+code, why)
 		// An error inside a 2xx came after the request had begun to run.
+		r.Daily = why == dailyQuota
 		if kind == Throttled && !rule.mayHaveRun && !(200 <= ev.status && ev.status < 300) {
 			r.Unprocessed = true
 		}

@@ -40,6 +40,9 @@ type Result struct {
 	// Consumer is Google's ErrorInfo consumer ("projects/123"): the project whose
 	// quota or disabled API it is.
 	Consumer string
+	// Daily: a quota per day is used up, so no request of its kind helps before the
+	// day of the provider is over.
+	Daily bool
 	// Reason says for people, on one line, why it is this kind. It starts with
 	// "protocol" when something other than the API answered.
 	Reason string

@@ -1,0 +1,65 @@
+package pacegcp
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/googleapis/gax-go/v2/apierror"
+)
+
+// ListingError says that a listing ended before everything was read. The items before
+// it are good (S13.3).
+type ListingError struct {
+	// PageToken is of the page that did not arrive: a request that has it goes on from
+	// there, in another process too, as long as the service knows it (three days for
+	// ListAssets). It is empty where the first page did not arrive, and where the
+	// service gave a token twice, so that there is nothing to go on from.
+	PageToken string
+	Err       error
+}
+
+// Error words Err, and what to do where Google's answer tells it.
+func (e *ListingError) Error() string {
+	text := "pacegcp: listing ended early"
+	if e.Err != nil {
+		text = strings.TrimSpace(e.Err.Error())
+	}
+	if advice := adviceOn(e.Err); advice != "" {
+		text += "\n" + advice
+	}
+	return text
+}
+
+// Unwrap gives Err: the provider's error, or cloudpace's with the provider's inside.
+func (e *ListingError) Unwrap() error { return e.Err }
+
+// adviceOn tells how the two mistakes of a set-up are mended that Google's details
+// name. The project is often another than the one that is read: that of the client.
+func adviceOn(err error) string {
+	var api *apierror.APIError
+	if !errors.As(err, &api) {
+		return ""
+	}
+	project := strings.TrimPrefix(word(api.Metadata()["consumer"]), "projects/")
+	switch api.Reason() {
+	case "SERVICE_DISABLED":
+		if service := word(api.Metadata()["service"]); service != "" && project != "" {
+			return "the API is disabled in the project whose quota is used; enable it: gcloud services enable " + service + " --project " + project
+		}
+	case "USER_PROJECT_DENIED":
+		if project != "" {
+			return "the caller may not use the quota of project " + project + ": it needs serviceusage.services.use there (roles/serviceusage.serviceUsageConsumer)"
+		}
+	}
+	return ""
+}
+
+// word lets only names through that can stand in a command as they are.
+func word(s string) string {
+	for _, r := range s {
+		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.:/", r)) {
+			return ""
+		}
+	}
+	return strings.TrimLeft(s, "-")
+}
