@@ -2,9 +2,6 @@ package paceazure_test
 
 import (
 	"net"
-	"net/http"
-	"net/http/httptest"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -84,27 +81,13 @@ func TestBodiesAreSentWhole(t *testing.T) {
 // Seen: azcore marks the broken body of an answer to a POST as not to be repeated.
 func TestS11_7BrokenBodyOfAReadByPost(t *testing.T) {
 	for path, want := range map[string]int32{graphPath: 2, computePath + "/vm/restart": 1} {
-		var n atomic.Int32
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if n.Add(1) == 1 {
-				w.Header().Set("Content-Length", "100")
-				_, _ = w.Write([]byte(`{"data":`))
-				_ = http.NewResponseController(w).Flush()
-				panic(http.ErrAbortHandler)
-			}
-			_, _ = w.Write([]byte(`{}`))
-		}))
-		tr := &http.Transport{}
-		options := cloudAt(server.URL)
-		options.Transport = &http.Client{Transport: tr}
+		options, sent := breaking(t, 200)
 		g := governor(t, nil)
 		_, err := newClient(t, options, g).send(t.Context(), "POST", path, "{}")
-		if n.Load() != want || (err == nil) != (want == 2) {
-			t.Errorf("%s: %d requests, %v", path, n.Load(), err)
+		if sent.Load() != want || (err == nil) != (want == 2) {
+			t.Errorf("%s: %d requests, %v", path, sent.Load(), err)
 		}
 		clean(t, g)
-		tr.CloseIdleConnections()
-		server.Close()
 	}
 }
 
