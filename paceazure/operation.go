@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/internal/httpbody"
 )
 
 // operationPolicy stands before azcore's retry loop: it knows when an operation
@@ -149,34 +149,13 @@ func (op *operation) hand(resp *http.Response) {
 		op.release()
 		return
 	}
-	resp.Body = &stream{ReadCloser: resp.Body, release: op.release}
+	resp.Body = httpbody.AtEnd(resp.Body, op.release)
 }
 
 // streams tells a body that is still to be read from one that azcore has buffered.
 func streams(resp *http.Response) bool {
 	_, buffered := resp.Body.(io.Seeker)
 	return !buffered && resp.Body != nil && resp.Body != http.NoBody
-}
-
-// stream is a body that lets a context go at its end, or when it is closed.
-type stream struct {
-	io.ReadCloser
-	release func()
-	once    sync.Once
-}
-
-func (s *stream) Read(p []byte) (int, error) {
-	n, err := s.ReadCloser.Read(p)
-	if err != nil {
-		s.once.Do(s.release)
-	}
-	return n, err
-}
-
-func (s *stream) Close() error {
-	err := s.ReadCloser.Close()
-	s.once.Do(s.release)
-	return err
 }
 
 func discard(resp *http.Response) {

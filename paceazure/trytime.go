@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/cloudpace/cloudpace/internal/httpbody"
 )
 
 // within tells how long an attempt may take once it is admitted: what the extended
@@ -45,7 +47,7 @@ func (op *operation) send(req *policy.Request, limit time.Duration) (*http.Respo
 		release()
 		return resp, err
 	}
-	resp.Body = &stream{ReadCloser: resp.Body, release: release}
+	resp.Body = httpbody.AtEnd(resp.Body, release)
 	return resp, nil
 }
 

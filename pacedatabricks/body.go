@@ -26,7 +26,7 @@ func (x *exchange) read() (known bool, err error) {
 		x.command = c
 		return true, x.keep(nil)
 	}
-	if req.Method != http.MethodPost || req.Body == nil || req.Body == http.NoBody {
+	if req.Method != http.MethodPost || !httpbody.Has(req) {
 		return false, nil
 	}
 	if req.GetBody != nil {

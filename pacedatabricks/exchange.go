@@ -124,7 +124,7 @@ func (x *exchange) send(req *http.Request) (*http.Response, *failure) {
 // was switched to another protocol is its caller's, and can be written to.
 func (x *exchange) releaseAtEnd(resp *http.Response) {
 	if x.watch.cancel != nil && resp.StatusCode != http.StatusSwitchingProtocols {
-		resp.Body = &released{resp.Body, x.watch}
+		resp.Body = httpbody.AtEnd(resp.Body, x.watch.release)
 	}
 }
 

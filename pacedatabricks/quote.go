@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/cloudpace/cloudpace/internal/httpbody"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
@@ -19,7 +20,7 @@ const window = 8
 // statement is looked at may speak, and only in words that the request has not.
 func (x *exchange) quotable(r *verdict.Result) string {
 	sql := x.command.Service == "sql" || x.command.Service == "sqlexec"
-	hasBody := x.req.Body != nil && x.req.Body != http.NoBody
+	hasBody := httpbody.Has(x.req)
 	switch {
 	case r.Message == "" || !sql && !hasBody:
 		return r.Message

@@ -2,13 +2,14 @@ package pacedatabricks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
+
+	"github.com/cloudpace/cloudpace/internal/httpbody"
 )
 
 // maxResends bounds how often net/http sends one attempt again by itself: over
@@ -35,7 +36,6 @@ func (*resendError) Unwrap() error { return io.ErrUnexpectedEOF }
 // Its callbacks run in goroutines of net/http, also after the attempt.
 type watch struct {
 	repeatable bool
-	keyed      bool // net/http takes it for repeatable, whatever it is
 	resends    atomic.Int32
 	asked      atomic.Bool // for a connection
 	got        atomic.Bool // one
@@ -55,9 +55,9 @@ func (x *exchange) guard(ctx context.Context, req *http.Request) *http.Request {
 	if x.watch != nil {
 		w = new(watch) // net/http may still look at the one before
 	}
-	w.repeatable, w.keyed = x.command.Repeatable, hasIdempotencyKey(req.Header)
+	w.repeatable = x.command.Repeatable
 	x.watch = w
-	hasBody := req.Body != nil && req.Body != http.NoBody
+	hasBody := httpbody.Has(req)
 	if !hasBody {
 		ctx, w.cancel = context.WithCancelCause(ctx)
 	}
@@ -66,7 +66,7 @@ func (x *exchange) guard(ctx context.Context, req *http.Request) *http.Request {
 	}
 	sent := req.WithContext(ctx)
 	switch {
-	case !w.repeatable && w.keyed:
+	case !w.repeatable && hasIdempotencyKey(req.Header):
 		// To net/http a key is leave to repeat whatever may have been carried out, unless
 		// there is a body that cannot be had again.
 		sent.GetBody = nil
@@ -139,10 +139,7 @@ func (w *watch) neverSent() bool { return w.asked.Load() && !w.got.Load() }
 
 // unwritten tells that every send of the attempt came to nothing before the first
 // byte: else net/http would not have tried again what is not to run twice.
-func (w *watch) unwritten(err error) bool {
-	var e *resendError
-	return errors.As(err, &e) && !e.unsafe && w.cancel == nil
-}
+func (w *watch) unwritten(stop *resendError) bool { return !stop.unsafe && w.cancel == nil }
 
 // release ends what the attempt holds, once its answer is read or it failed.
 func (w *watch) release() {
@@ -156,24 +153,4 @@ func hasIdempotencyKey(h http.Header) bool {
 	_, key := h["Idempotency-Key"]
 	_, x := h["X-Idempotency-Key"]
 	return key || x
-}
-
-// released is a body whose end releases its attempt.
-type released struct {
-	io.ReadCloser
-	watch *watch
-}
-
-func (r *released) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	if err != nil {
-		r.watch.release()
-	}
-	return n, err
-}
-
-func (r *released) Close() error {
-	err := r.ReadCloser.Close()
-	r.watch.release()
-	return err
 }

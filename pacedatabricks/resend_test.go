@@ -235,37 +235,8 @@ func TestS14_2_StaleConnections(t *testing.T) {
 		{"GET", "/api/2.0/sql/statements/" + queryID, ""},
 		{"POST", "/sql/1.0/warehouses/a1", string(thriftCall("GetOperationStatus"))},
 	} {
-		var strike atomic.Bool
-		var hits atomic.Int64
-		gate := make(chan struct{})
-		s := warehouseServer(t, func(w http.ResponseWriter, n int64, _ string) bool {
-			if strike.Load() {
-				hits.Add(1)
-				faults["closed"](w)
-				return true
-			}
-			if n == 10 {
-				close(gate) // ten are there at once: ten connections
-			}
-			<-gate
-			return false
-		})
-		s.base.ResponseHeaderTimeout = 0
+		s, hits := staleServer(t)
 		rt := transport(t, s.base, pacedatabricks.WithGovernor(fast(t)), soon(1))
-		var work sync.WaitGroup
-		for range 10 {
-			work.Go(func() {
-				resp, err := rt.RoundTrip(request(t, t.Context(), c.method, s.URL+c.path, c.body))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_, _ = io.Copy(io.Discard, resp.Body)
-				_ = resp.Body.Close()
-			})
-		}
-		work.Wait()
-		strike.Store(true)
 		_, err := rt.RoundTrip(request(t, t.Context(), c.method, s.URL+c.path, c.body))
 		var e *pacedatabricks.RetryError
 		if !errors.As(err, &e) || e.Resends > 3 || hits.Load() > 4 {

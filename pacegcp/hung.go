@@ -1,9 +1,6 @@
 package pacegcp
 
 import (
-	"io"
-	"sync"
-
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -22,24 +19,3 @@ func (hungError) Error() string { return "pacegcp: no answer within " + hang.Str
 
 // Timeout makes it a time-out to verdict and to net's callers.
 func (hungError) Timeout() bool { return true }
-
-// body lets the attempt's context go at its end, or when it is closed.
-type body struct {
-	io.ReadCloser
-	done func()
-	once sync.Once
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		b.once.Do(b.done)
-	}
-	return n, err
-}
-
-func (b *body) Close() error {
-	err := b.ReadCloser.Close()
-	b.once.Do(b.done)
-	return err
-}

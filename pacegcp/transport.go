@@ -143,7 +143,7 @@ func (e *exchange) send(req *http.Request) (*http.Response, error) {
 		cancel(nil)
 		return resp, nil
 	}
-	resp.Body = &body{ReadCloser: resp.Body, done: func() { cancel(nil) }}
+	resp.Body = httpbody.AtEnd(resp.Body, func() { cancel(nil) })
 	return resp, nil
 }
 

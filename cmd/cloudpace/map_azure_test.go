@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,30 +44,7 @@ func simulateAzure(t *testing.T) (*sim.Server, string) {
 	p := sim.Default(front)
 	p.Estate = sim.EstateConfig{Accounts: front.ExampleAccounts(2), Regions: []string{"eastus", "westeurope"}, Assets: 600}
 	p.Faults = []sim.Fault{{Kind: sim.Latency, Seconds: 0.002}}
-	return serveAzure(t, front, p)
-}
-
-// serveAzure serves a profile over a socket.
-func serveAzure(t *testing.T, front sim.Front, p sim.Profile) (*sim.Server, string) {
-	t.Helper()
-	server, err := sim.New(front, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(ctx, listener) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return server, "http://" + listener.Addr().String()
+	return serve(t, front, p)
 }
 
 // mapped runs map with the arguments.

@@ -30,7 +30,13 @@ func simulate(t *testing.T, p sim.Profile) (*sim.Server, string) {
 	fakeaws.Isolate(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", simaws.AccessKey(p.Estate.Accounts[0]))
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "simulated")
-	server, err := sim.New(simaws.New(), p)
+	return serve(t, simaws.New(), p)
+}
+
+// serve serves a profile of a front over a socket until the test ends.
+func serve(t *testing.T, front sim.Front, p sim.Profile) (*sim.Server, string) {
+	t.Helper()
+	server, err := sim.New(front, p)
 	if err != nil {
 		t.Fatal(err)
 	}

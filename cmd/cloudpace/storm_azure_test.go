@@ -43,7 +43,7 @@ func TestAzureStorm(t *testing.T) {
 	p.Estate = sim.EstateConfig{Accounts: front.ExampleAccounts(5), Regions: []string{"eastus"}, Types: map[string]int{
 		"Microsoft.Compute/disks": 30, "Microsoft.Network/networkInterfaces": 30,
 	}}
-	server, url := serveAzure(t, front, p)
+	server, url := serve(t, front, p)
 	settings := cloudpace.DefaultConfig()
 	settings.Providers["azure"] = scaled(settings.Providers["azure"], stormSpeed)
 	g, err := cloudpace.New(settings)

@@ -19,10 +19,13 @@ import (
 // ErrNotRewindable says that a request's body can be read only once.
 var ErrNotRewindable = errors.New("the request's body cannot be rewound")
 
+// Has tells whether a request has a body.
+func Has(req *http.Request) bool { return req.Body != nil && req.Body != http.NoBody }
+
 // CanRewind tells whether a request can be sent again: it has no body, or one
 // that GetBody gives anew.
 func CanRewind(req *http.Request) bool {
-	return req.Body == nil || req.Body == http.NoBody || req.GetBody != nil
+	return !Has(req) || req.GetBody != nil
 }
 
 // Rewind gives a copy of req to send once more, under ctx and with a body from
@@ -33,7 +36,7 @@ func Rewind(ctx context.Context, req *http.Request) (*http.Request, error) {
 		return nil, ErrNotRewindable
 	}
 	again := req.WithContext(ctx)
-	if req.Body == nil || req.Body == http.NoBody {
+	if !Has(req) {
 		return again, nil
 	}
 	body, err := req.GetBody()
