@@ -24,10 +24,14 @@ func (c *Call) Bar(until time.Time, err error) {
 	if c.done || !c.charge.provider.enabled {
 		return
 	}
-	at := &c.charge.leaf.bar
+	c.charge.leaf.barUntil(until, err)
+}
+
+// barUntil closes the leaf, unless it is closed for longer already.
+func (l *leaf) barUntil(until time.Time, cause error) {
 	for {
-		was := at.Load()
-		if was != nil && !was.until.Before(until) || at.CompareAndSwap(was, &bar{until, err}) {
+		was := l.bar.Load()
+		if was != nil && !was.until.Before(until) || l.bar.CompareAndSwap(was, &bar{until, cause}) {
 			return
 		}
 	}

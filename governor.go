@@ -32,6 +32,7 @@ type Governor struct {
 	services  table[Scope, *service]
 	orphans   map[*lane]struct{}   // of retired providers, with calls in flight
 	folded    map[string]*counters // numbers of forgotten scopes, by provider
+	recalled  recalled             // what earlier processes learned, until it is used
 }
 
 // Option is an extra of [New].

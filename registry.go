@@ -135,10 +135,12 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 		}
 		if settings.GlobalMaxRPS > 0 {
 			p.bucket = p.sharedBucket(settings.GlobalMaxRPS, settings.GlobalBurst, nil, now)
+			g.recallBucket(p.bucket, Scope{Provider: p.name}, levelProvider, now)
 		}
+		g.recallBudget(p, now)
 		g.providers[s.Provider] = p
 	}
-	l := &lane{scope: s, provider: p, leaf: p.makeLeaf(s, now)}
+	l := &lane{scope: s, provider: p, leaf: g.makeLeaf(p, s, now)}
 	l.leaf.lanes++
 
 	key := accountKey{s.Provider, s.Account}
@@ -158,7 +160,7 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 	return l
 }
 
-func (p *provider) makeLeaf(s Scope, now time.Time) *leaf {
+func (g *Governor) makeLeaf(p *provider, s Scope, now time.Time) *leaf {
 	lim, own := p.settings.leaf(s.Service, s.Operation)
 	at := s
 	if !own {
@@ -173,6 +175,7 @@ func (p *provider) makeLeaf(s Scope, now time.Time) *leaf {
 		if account = p.buckets.get(s.Account); account == nil {
 			account = p.sharedBucket(p.settings.AccountMaxRPS, p.settings.AccountBurst, p.bucket, now)
 			p.buckets.set(s.Account, account)
+			g.recallBucket(account, Scope{Provider: p.name, Account: s.Account}, levelAccount, now)
 		}
 		parent = account
 	}
@@ -189,6 +192,7 @@ func (p *provider) makeLeaf(s Scope, now time.Time) *leaf {
 		breaker: breaker.New(p.settings.BreakerThreshold, p.settings.BreakerCooldown),
 	}
 	p.leaves.set(at, l)
+	g.recallLeaf(l, now)
 	return l
 }
 

@@ -96,13 +96,13 @@ func (g *Governor) Snapshot() Snapshot {
 		}
 		s.Budgets = append(s.Budgets, BudgetState{name, p.budget.Left(), p.budget.Capacity()})
 		if p.bucket != nil {
-			s.Buckets = append(s.Buckets, bucketState(Scope{Provider: name}, "provider", p.bucket, now))
+			s.Buckets = append(s.Buckets, bucketState(Scope{Provider: name}, levelProvider, p.bucket, now))
 		}
 		for account, b := range p.buckets.m {
-			s.Buckets = append(s.Buckets, bucketState(Scope{Provider: name, Account: account}, "account", b, now))
+			s.Buckets = append(s.Buckets, bucketState(Scope{Provider: name, Account: account}, levelAccount, b, now))
 		}
 		for scope, l := range p.leaves.m {
-			s.Buckets = append(s.Buckets, bucketState(scope, "leaf", l.bucket, now))
+			s.Buckets = append(s.Buckets, bucketState(scope, levelLeaf, l.bucket, now))
 			s.Breakers = append(s.Breakers, breakerState(scope, l.breaker, now))
 		}
 	}

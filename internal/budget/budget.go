@@ -2,7 +2,10 @@
 // back in part, shared by all calls of one provider.
 package budget
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // unit is one token in the tenths that are counted; a success gives back one tenth.
 const unit = 10
@@ -57,3 +60,23 @@ func (b *Budget) Left() float64 { return float64(b.tenths.Load()) / unit }
 
 // Capacity tells how many tokens there are at most.
 func (b *Budget) Capacity() int { return int(b.capacity / unit) }
+
+// refill is how long a time without calls takes to fill an empty budget that was
+// remembered. Only successes fill it otherwise, and who remembers sees none.
+const refill = 10 * time.Minute
+
+// Recall takes tokens away, so that no more are there than were left that long ago and
+// time has given back since. It never adds any.
+func (b *Budget) Recall(left float64, ago time.Duration) {
+	left = max(0, left) + float64(b.Capacity())*max(0, ago.Seconds())/refill.Seconds()
+	if left >= float64(b.Capacity()) {
+		return
+	}
+	most := int64(left * unit)
+	for {
+		have := b.tenths.Load()
+		if have <= most || b.tenths.CompareAndSwap(have, most) {
+			return
+		}
+	}
+}

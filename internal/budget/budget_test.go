@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestS7_4_SpendAndGiveBack(t *testing.T) {
@@ -70,5 +71,29 @@ func TestNoTokenIsSpentTwice(t *testing.T) {
 	wg.Wait()
 	if spent.Load() != 1000 || b.Left() != 0 {
 		t.Errorf("%d spent, %v left", spent.Load(), b.Left())
+	}
+}
+
+// A budget that was nearly gone is nearly gone in the next process, and full again
+// after ten minutes.
+func TestRecall(t *testing.T) {
+	for _, c := range []struct {
+		left float64
+		ago  time.Duration
+		want float64
+	}{
+		{3, 0, 3}, {3, time.Minute, 53}, {3, 9 * time.Minute, 453}, {3, time.Hour, 500}, {-7, 0, 0}, {3, -time.Hour, 3}, {1e300, 0, 500},
+	} {
+		b := New(500)
+		b.Recall(c.left, c.ago)
+		if got := b.Left(); got != c.want {
+			t.Errorf("%g left %s ago is %g now, want %g", c.left, c.ago, got, c.want)
+		}
+	}
+	b := New(500)
+	b.Recall(3, 0)
+	b.Recall(100, 0)
+	if got := b.Left(); got != 3 {
+		t.Errorf("%g: a memory has added tokens", got)
 	}
 }
