@@ -10,6 +10,7 @@ import (
 
 	"github.com/cloudpace/cloudpace/internal/breaker"
 	"github.com/cloudpace/cloudpace/internal/bucket"
+	"github.com/cloudpace/cloudpace/internal/budget"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
@@ -32,6 +33,7 @@ type LearnedScope struct {
 
 	RPS    float64 `json:"rps"`     // in force; 0 where only the circuit is known
 	MaxRPS float64 `json:"max_rps"` // the ceiling at that time
+	Burst  float64 `json:"burst"`   // in force
 	Tokens float64 `json:"tokens"`  // were there; negative is debt
 
 	Throttled   time.Time `json:"throttled,omitzero"`    // the last throttle
@@ -107,7 +109,7 @@ func remember(s Scope, level string, b *bucket.Bucket, of *leaf, now time.Time) 
 	e = LearnedScope{Scope: s.String(), Level: level, Time: now.UTC().Round(0)}
 	if m, is := b.Memory(now); is && !math.IsInf(m.Rate, 0) {
 		ok = true
-		e.RPS, e.MaxRPS, e.Tokens = m.Rate, b.State(now).Ceiling, m.Tokens
+		e.RPS, e.MaxRPS, e.Burst, e.Tokens = m.Rate, m.Ceiling, m.Burst, m.Tokens
 		e.Throttled, e.PausedUntil = utc(m.Throttled), utc(m.Paused)
 	}
 	if of == nil {
@@ -216,7 +218,7 @@ func (e LearnedScope) check() (Scope, error) {
 		err = errors.New("no provider")
 	case !slices.Contains([]string{levelLeaf, levelAccount, levelProvider}, e.Level):
 		err = fmt.Errorf("level %q (allowed: leaf, account, provider)", e.Level)
-	case bad(e.RPS) || bad(e.MaxRPS) || bad(e.Tokens) || bad(e.CooldownSeconds) || e.RPS < 0:
+	case bad(e.RPS) || bad(e.MaxRPS) || bad(e.Burst) || bad(e.Tokens) || bad(e.CooldownSeconds) || e.RPS < 0:
 		err = errors.New("a number that cannot be")
 	}
 	if err != nil {
@@ -250,7 +252,7 @@ func (g *Governor) recallBucket(b *bucket.Bucket, s Scope, level string, now tim
 	}
 	delete(g.recalled.scopes, key)
 	if e.RPS > 0 {
-		b.Recall(now, bucket.Memory{At: e.Time, Rate: e.RPS, Tokens: e.Tokens, Throttled: e.Throttled, Paused: e.PausedUntil})
+		b.Recall(now, e.bucket())
 	}
 	return e, true
 }
@@ -262,7 +264,7 @@ func (g *Governor) recallLeaf(l *leaf, now time.Time) {
 		return
 	}
 	cause := e.Cause.err(l.scope.Provider)
-	l.breaker.Recall(now, breaker.Memory{Until: e.OpenUntil, Cooldown: time.Duration(e.CooldownSeconds * float64(time.Second)), Cause: cause})
+	l.breaker.Recall(now, e.circuit(cause))
 	if left := e.BarredUntil.Sub(now.Round(0)); left > 0 {
 		l.barUntil(now.Add(min(left, longestBar)), cause)
 	}
@@ -271,6 +273,24 @@ func (g *Governor) recallLeaf(l *leaf, now time.Time) {
 // longestBar is a day with its hour of daylight saving time. A quota is renewed by then,
 // so what is barred for longer was written by a clock that was wrong.
 const longestBar = 25 * time.Hour
+
+func (e LearnedScope) bucket() bucket.Memory {
+	return bucket.Memory{
+		At: e.Time, Rate: e.RPS, Ceiling: e.MaxRPS, Burst: e.Burst, Tokens: e.Tokens, Throttled: e.Throttled, Paused: e.PausedUntil,
+	}
+}
+
+func (e LearnedScope) circuit(cause error) breaker.Memory {
+	return breaker.Memory{Until: e.OpenUntil, Cooldown: time.Duration(e.CooldownSeconds * float64(time.Second)), Cause: cause}
+}
+
+// Over is when nothing is left of it, so that remembering it any longer is of no use.
+func (e LearnedScope) Over() time.Time {
+	return slices.MaxFunc([]time.Time{e.bucket().Over(), e.circuit(nil).Over(), e.BarredUntil}, time.Time.Compare)
+}
+
+// Over is when a budget that was empty is full again.
+func (b LearnedBudget) Over() time.Time { return b.Time.Add(budget.Refill) }
 
 func (g *Governor) recallBudget(p *provider, now time.Time) {
 	e, ok := g.recalled.budgets[p.name]

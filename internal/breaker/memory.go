@@ -25,6 +25,14 @@ func (b *Breaker) Memory() (m Memory, ok bool) {
 	return Memory{Until: b.until.Round(0), Cooldown: b.cooldown, Cause: b.cause}, true
 }
 
+// Over is when nothing is left of the memory.
+func (m Memory) Over() time.Time {
+	if m.Until.IsZero() {
+		return m.Until
+	}
+	return m.Until.Add(stale)
+}
+
 // Recall opens the circuit as it was: for what is left of its time, which is never more
 // than a cooldown, and half-open when that is over. What is ten minutes over is
 // forgotten, and so is what a circuit that has opened by itself would be told.
@@ -32,7 +40,7 @@ func (b *Breaker) Recall(now time.Time, m Memory) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	left := m.Until.Sub(now.Round(0))
-	if b.open || m.Until.IsZero() || left < -stale {
+	if b.open || m.Until.IsZero() || left <= -stale {
 		return
 	}
 	b.calm.Store(0)

@@ -60,11 +60,13 @@ func (b *Bucket) Succeeded(now time.Time) {
 		return
 	}
 	b.law.raised = now
-	step := math.Max(b.opt.Rate/raiseShare, raiseAtMost)
-	b.setRate(math.Min(b.opt.Rate, b.rate+step))
+	b.setRate(math.Min(b.opt.Rate, b.rate+raise(b.opt.Rate)))
 	g.dispatch(now)
 	g.poke()
 }
+
+// raise is one step of a recovery to a ceiling.
+func raise(ceiling float64) float64 { return math.Max(ceiling/raiseShare, raiseAtMost) }
 
 // setRate puts a rate in force, with the burst in proportion. A larger burst adds
 // no tokens.

@@ -10,6 +10,8 @@ import (
 type Memory struct {
 	At        time.Time // when the rest was true
 	Rate      float64   // in force
+	Ceiling   float64   // of the rate
+	Burst     float64   // in force, as the rate is
 	Tokens    float64   // were there; below zero is debt
 	Throttled time.Time // the last throttle; zero for none
 	Paused    time.Time // until then; zero for no pause
@@ -24,7 +26,9 @@ func (b *Bucket) Memory(now time.Time) (m Memory, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.advance(now)
-	m = Memory{At: now.Round(0), Rate: b.rate, Tokens: b.tokens, Throttled: b.law.throttled.Round(0)}
+	m = Memory{
+		At: now.Round(0), Rate: b.rate, Ceiling: b.opt.Rate, Burst: b.burst, Tokens: b.tokens, Throttled: b.law.throttled.Round(0),
+	}
 	if b.pause.on {
 		m.Paused = b.pause.wall
 	}
@@ -45,8 +49,7 @@ func (b *Bucket) Recall(now time.Time, m Memory) {
 	if b.opt.Adaptive && m.Rate < b.rate {
 		calmed := later(at, m.Throttled.Add(calm))
 		raises := math.Floor(math.Max(0, wall.Sub(calmed).Seconds()) / calm.Seconds())
-		step := math.Max(b.opt.Rate/raiseShare, raiseAtMost)
-		b.setRate(math.Min(b.rate, math.Max(b.opt.MinRate, m.Rate)+raises*step))
+		b.setRate(math.Min(b.rate, math.Max(b.opt.MinRate, m.Rate)+raises*raise(b.opt.Rate)))
 		if t := earlier(m.Throttled, wall); !t.IsZero() {
 			b.law.throttled = now.Add(t.Sub(wall))
 		}
@@ -58,6 +61,21 @@ func (b *Bucket) Recall(now time.Time, m Memory) {
 	b.pauseFor(now, m.Paused.Sub(wall))
 	g.sweep(now)
 	g.poke()
+}
+
+// Over is when nothing is left of the memory: the bucket is full again, at its ceiling.
+func (m Memory) Over() time.Time {
+	if m.Rate <= 0 {
+		return later(m.At, m.Paused)
+	}
+	up := m.At
+	if m.Rate < m.Ceiling {
+		raises := math.Floor((m.Ceiling-m.Rate)/raise(m.Ceiling)) + 1 // rounding may cost one
+		up = later(m.At, m.Throttled.Add(calm)).Add(duration(raises * calm.Seconds()))
+	}
+	// At the lowest rate, which is too long rather than too short.
+	full := later(m.At, m.Paused).Add(duration(math.Max(0, m.Burst*m.Ceiling/m.Rate-m.Tokens) / m.Rate))
+	return later(up, full)
 }
 
 func earlier(a, b time.Time) time.Time {

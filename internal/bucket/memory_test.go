@@ -59,6 +59,29 @@ func TestRecallAges(t *testing.T) {
 	}
 }
 
+// When a memory is over, and not before, a bucket that is given it is as good as new.
+func TestMemoryIsOver(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.Float64Range(0.05, 1000).Draw(t, "rate")
+		opt := Options{Rate: rate, Burst: rapid.Float64Range(1, 500).Draw(t, "burst"), Adaptive: true, MinRate: rate / 50, MaxPause: time.Hour}
+		b := New(opt, nil, epoch)
+		now := epoch
+		for range rapid.IntRange(1, 12).Draw(t, "throttles") {
+			now = now.Add(time.Duration(rapid.Int64Range(0, 3000).Draw(t, "ms")) * time.Millisecond)
+			b.Throttled(now, time.Duration(rapid.IntRange(0, 20).Draw(t, "hint"))*sec)
+		}
+		m, ok := b.Memory(now)
+		over := m.Over()
+		if !ok || !over.After(now) {
+			t.Fatalf("%+v is over at %s", m, over)
+		}
+		fresh := New(opt, nil, over)
+		if fresh.Recall(over, m); !fresh.Idle(over) {
+			t.Fatalf("%+v is not over at %s: %+v", m, over, fresh.State(over))
+		}
+	})
+}
+
 // A pause goes on until its end, no longer than any pause may last, and one that is
 // past is over.
 func TestRecallPauses(t *testing.T) {

@@ -61,14 +61,14 @@ func (b *Budget) Left() float64 { return float64(b.tenths.Load()) / unit }
 // Capacity tells how many tokens there are at most.
 func (b *Budget) Capacity() int { return int(b.capacity / unit) }
 
-// refill is how long a time without calls takes to fill an empty budget that was
+// Refill is how long a time without calls takes to fill an empty budget that was
 // remembered. Only successes fill it otherwise, and who remembers sees none.
-const refill = 10 * time.Minute
+const Refill = 10 * time.Minute
 
 // Recall takes tokens away, so that no more are there than were left that long ago and
 // time has given back since. It never adds any.
 func (b *Budget) Recall(left float64, ago time.Duration) {
-	left = max(0, left) + float64(b.Capacity())*max(0, ago.Seconds())/refill.Seconds()
+	left = max(0, left) + float64(b.Capacity())*max(0, ago.Seconds())/Refill.Seconds()
 	if left >= float64(b.Capacity()) {
 		return
 	}

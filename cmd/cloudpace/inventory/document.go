@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace"
-	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/wholefile"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/timeline"
+	"github.com/cloudpace/cloudpace/internal/wholefile"
 )
 
 // Document is what run.json holds: what a run did, and what is known about every
@@ -141,7 +141,7 @@ func (d Document) Write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", RunFile, err)
 	}
-	return wholefile.Write(dir, RunFile, func(w io.Writer) error {
+	return wholefile.Write(dir, RunFile, 0o644, func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})

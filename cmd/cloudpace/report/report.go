@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/wholefile"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/words"
+	"github.com/cloudpace/cloudpace/internal/wholefile"
 )
 
 // What the page is made of. The style sheet and the script are this package's
@@ -29,7 +29,7 @@ var (
 
 // Write puts the report of a run into dir as report.html, whole or not at all.
 func Write(dir string, doc inventory.Document) error {
-	return wholefile.Write(dir, inventory.ReportFile, func(w io.Writer) error { return Render(w, doc) })
+	return wholefile.Write(dir, inventory.ReportFile, 0o644, func(w io.Writer) error { return Render(w, doc) })
 }
 
 // Render writes the page.

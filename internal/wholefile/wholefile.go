@@ -6,13 +6,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// Write makes what fill writes the file called name in dir. After an error the
-// directory is as it was.
-func Write(dir, name string, fill func(io.Writer) error) error {
+// Write makes what fill writes the file called name in dir, for those whom mode lets
+// read it. After an error the directory is as it was.
+func Write(dir, name string, mode fs.FileMode, fill func(io.Writer) error) error {
 	path := filepath.Join(dir, name)
 	temp, err := os.CreateTemp(dir, name+".*")
 	if err != nil {
@@ -24,7 +25,7 @@ func Write(dir, name string, fill func(io.Writer) error) error {
 		err = buffered.Flush()
 	}
 	if err == nil {
-		err = temp.Chmod(0o644)
+		err = temp.Chmod(mode)
 	}
 	if closed := temp.Close(); err == nil {
 		err = closed

@@ -20,12 +20,12 @@ func text(s string) func(io.Writer) error {
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	for _, s := range []string{"first", "second"} {
-		if err := Write(dir, "file", text(s)); err != nil {
+		if err := Write(dir, "file", 0o600, text(s)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	broken := errors.New("broken")
-	err := Write(dir, "file", func(w io.Writer) error {
+	err := Write(dir, "file", 0o600, func(w io.Writer) error {
 		return errors.Join(text("half")(w), broken)
 	})
 	if !errors.Is(err, broken) {
@@ -37,7 +37,7 @@ func TestWrite(t *testing.T) {
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
 		t.Errorf("left in the directory: %v (%v)", files, err)
 	}
-	if err := Write(filepath.Join(dir, "nowhere"), "file", text("")); err == nil {
+	if err := Write(filepath.Join(dir, "nowhere"), "file", 0o600, text("")); err == nil {
 		t.Error("writing into a directory that is not there succeeded")
 	}
 }
