@@ -314,6 +314,9 @@ func (c *Call) End(err error) {
 	case closed:
 		c.g.log.Info("circuit closed", "scope", scope.String())
 	}
+	if opened || closed {
+		c.g.turned(c.lane.leaf)
+	}
 }
 
 // steady tells that a success changes nothing that depends on the time: no probe,

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cloudpace/cloudpace/internal/sharing"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
@@ -33,6 +34,7 @@ type Governor struct {
 	orphans   map[*lane]struct{}   // of retired providers, with calls in flight
 	folded    map[string]*counters // numbers of forgotten scopes, by provider
 	recalled  recalled             // what earlier processes learned, until it is used
+	watcher   sharing.Watcher      // nil while nothing is shared
 }
 
 // Option is an extra of [New].
@@ -119,6 +121,7 @@ func (g *Governor) Configure(cfg Config) error {
 	for key, a := range g.accounts.m { // also of providers that are not in use now
 		if settings := cfg.Provider(key.provider); cfg.Enabled && settings.Enabled {
 			a.slots.Resize(settings.MaxConcurrency)
+			g.metPool(key, a)
 		}
 	}
 	return nil

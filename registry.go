@@ -136,6 +136,7 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 		if settings.GlobalMaxRPS > 0 {
 			p.bucket = p.sharedBucket(settings.GlobalMaxRPS, settings.GlobalBurst, nil, now)
 			g.recallBucket(p.bucket, Scope{Provider: p.name}, levelProvider, now)
+			g.met(p, Scope{Provider: p.name}, levelProvider, p.bucket, nil)
 		}
 		g.recallBudget(p, now)
 		g.providers[s.Provider] = p
@@ -148,6 +149,7 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 	if l.account == nil {
 		l.account = &account{slots: bulkhead.New(p.settings.MaxConcurrency)}
 		g.accounts.set(key, l.account)
+		g.metPool(key, l.account)
 	}
 	l.account.lanes++
 
@@ -176,6 +178,7 @@ func (g *Governor) makeLeaf(p *provider, s Scope, now time.Time) *leaf {
 			account = p.sharedBucket(p.settings.AccountMaxRPS, p.settings.AccountBurst, p.bucket, now)
 			p.buckets.set(s.Account, account)
 			g.recallBucket(account, Scope{Provider: p.name, Account: s.Account}, levelAccount, now)
+			g.met(p, Scope{Provider: p.name, Account: s.Account}, levelAccount, account, nil)
 		}
 		parent = account
 	}
@@ -193,6 +196,7 @@ func (g *Governor) makeLeaf(p *provider, s Scope, now time.Time) *leaf {
 	}
 	p.leaves.set(at, l)
 	g.recallLeaf(l, now)
+	g.met(p, at, levelLeaf, l.bucket, l)
 	return l
 }
 
@@ -227,6 +231,7 @@ func (g *Governor) forgetIdle(sh *laneShard, now time.Time) {
 		sh.lanes.drop(key)
 		if l.leaf.lanes--; l.leaf.lanes == 0 {
 			l.provider.leaves.drop(l.leaf.scope)
+			g.gone(l.leaf.bucket)
 		}
 		g.leave(l)
 	}
@@ -247,7 +252,11 @@ func (g *Governor) forgetOrphans() {
 func (g *Governor) leave(l *lane) {
 	if l.account.lanes--; l.account.lanes == 0 {
 		g.accounts.drop(accountKey{l.scope.Provider, l.scope.Account})
+		if g.watcher != nil {
+			g.watcher.LeftPool(l.account.slots)
+		}
 		if p := g.providers[l.scope.Provider]; p != nil {
+			g.gone(p.buckets.get(l.scope.Account))
 			p.buckets.drop(l.scope.Account)
 		}
 	}
@@ -288,7 +297,12 @@ func (g *Governor) retire(p *provider) {
 		}
 		sh.mu.Unlock()
 	}
+	g.gone(p.bucket)
+	for _, b := range p.buckets.m {
+		g.gone(b)
+	}
 	for _, l := range p.leaves.m {
+		g.gone(l.bucket)
 		l.bucket.Retire()
 	}
 }

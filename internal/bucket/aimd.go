@@ -32,7 +32,9 @@ func (b *Bucket) Throttled(now time.Time, hint time.Duration) (rate float64, cut
 	if now.After(b.law.throttled) {
 		b.law.throttled = now
 	}
-	if b.opt.Adaptive && !math.IsInf(b.rate, 1) && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow) {
+	if b.feed != nil {
+		b.feed.refused(now, hint) // the rate is cut where it is kept
+	} else if b.opt.Adaptive && !math.IsInf(b.rate, 1) && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow) {
 		b.law.cut = now
 		b.setRate(math.Max(b.opt.MinRate, b.rate*cutFactor))
 		cut = true
@@ -56,6 +58,10 @@ func (b *Bucket) Succeeded(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.advance(now)
+	if b.feed != nil {
+		b.feed.succeeded = true
+		return
+	}
 	if now.Sub(b.law.throttled) < calm || now.Sub(b.law.raised) < calm {
 		return
 	}

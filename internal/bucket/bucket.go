@@ -30,6 +30,7 @@ type Bucket struct {
 	pause       pause
 	law         aimd
 	queue       queue
+	feed        *feed // nil: time fills the bucket
 
 	// slowed tells without the lock that there is something to recover.
 	slowed atomic.Bool
@@ -75,7 +76,11 @@ func (b *Bucket) Return(now time.Time) {
 	g.dispatch(now) // first, because a queue has room for more than a burst
 	for l := b; l != nil; l = l.parent {
 		room := l.burst
-		if l.pause.on {
+		switch {
+		case l.feed != nil:
+			l.feed.used--
+			continue // it was handed out, and goes back from there
+		case l.pause.on:
 			room = 0 // what is stored in a pause would leave as a burst at its end
 		}
 		l.tokens = math.Min(l.tokens, room)
@@ -93,6 +98,10 @@ func (b *Bucket) Pause(now time.Time, d time.Duration) {
 	defer g.mu.Unlock()
 	b.advance(now)
 	b.pauseFor(now, d)
+	if f := b.feed; f != nil && b.pause.on {
+		f.paused = b.pause.until
+		f.wake()
+	}
 	g.sweep(now)
 	g.poke()
 }
@@ -117,7 +126,13 @@ func (b *Bucket) Idle(now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.advance(now)
-	return b.queue.n == 0 && !b.pause.on && b.rate >= b.opt.Rate && b.tokens >= b.burst-epsilon
+	if b.queue.n > 0 || b.pause.on || b.rate < b.opt.Rate {
+		return false
+	}
+	if f := b.feed; f != nil {
+		return b.held() == 0 && b.tokens > -epsilon && f.used == 0 && f.throttled.IsZero() && f.paused.IsZero()
+	}
+	return b.tokens >= b.burst-epsilon
 }
 
 // Retire ends a bucket that has been replaced, with its whole group: everybody
@@ -143,6 +158,10 @@ func (b *Bucket) advance(now time.Time) {
 			return
 		}
 		b.pause.on = false
+		if b.feed != nil {
+			b.feed.ripen(b, now)
+			return
+		}
 		end := b.pause.until
 		if end.After(now) {
 			end = now // the wall clock ended the pause before the timers did
@@ -151,6 +170,10 @@ func (b *Bucket) advance(now time.Time) {
 		if end.After(b.last) {
 			b.last = end
 		}
+	}
+	if b.feed != nil {
+		b.feed.ripen(b, now)
+		return
 	}
 	dt := now.Sub(b.last)
 	if dt <= 0 {
@@ -177,6 +200,9 @@ func (b *Bucket) take() {
 			continue // it would be there again at once
 		}
 		l.tokens--
+		if l.feed != nil {
+			l.feed.spend(l)
+		}
 	}
 }
 
@@ -197,6 +223,9 @@ func (b *Bucket) borrow(now time.Time) bool {
 func (b *Bucket) readyAt(now time.Time, n int) time.Time {
 	b.advance(now)
 	at, have := now, b.tokens
+	if b.feed != nil {
+		return b.leasedAt(now, float64(n)-have)
+	}
 	if b.pause.on {
 		at, have = b.pause.until, have+b.gathered(b.pause.until)
 	}

@@ -26,6 +26,9 @@ func (b *Bucket) Memory(now time.Time) (m Memory, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.advance(now)
+	if b.feed != nil {
+		return Memory{}, false // who hands the tokens out remembers
+	}
 	m = Memory{
 		At: now.Round(0), Rate: b.rate, Ceiling: b.opt.Rate, Burst: b.burst, Tokens: b.tokens, Throttled: b.law.throttled.Round(0),
 	}
@@ -44,6 +47,9 @@ func (b *Bucket) Recall(now time.Time, m Memory) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.advance(now)
+	if b.feed != nil {
+		return
+	}
 	wall := now.Round(0)
 	at := earlier(m.At, wall) // a clock that was set back makes nothing younger than now
 	if b.opt.Adaptive && m.Rate < b.rate {

@@ -30,6 +30,9 @@ func (b *Bucket) pauseFor(now time.Time, d time.Duration) {
 	}
 	b.pause = pause{on: true, until: until, wall: until.Round(0)}
 	b.tokens = min(b.tokens, 0)
+	if b.feed != nil {
+		b.feed.lots = nil
+	}
 }
 
 // gathered is what the pause under way leaves behind when it ends then: what the

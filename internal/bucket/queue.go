@@ -70,8 +70,11 @@ func (b *Bucket) Join(now time.Time, terms Terms) (*Waiter, Status) {
 		w.settle(now, ahead+1)
 	}
 	g.elect()
-	if w.status == Waiting && b.queue.head == w && g.driver != w {
-		g.poke() // this leaf may be ready before the driver's next look
+	if w.status == Waiting {
+		b.want()
+		if b.queue.head == w && g.driver != w {
+			g.poke() // this leaf may be ready before the driver's next look
+		}
 	}
 	return w, w.status
 }

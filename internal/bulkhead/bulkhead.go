@@ -13,6 +13,7 @@ type Bulkhead struct {
 	cap   int
 	used  int
 	queue list.List // of *Waiter
+	watch func()    // somebody has to wait; nil: nobody wants to know
 }
 
 // Waiter is a caller in the queue. It belongs to one goroutine.
@@ -45,6 +46,9 @@ func (b *Bulkhead) Join() *Waiter {
 	w := &Waiter{Ready: make(chan struct{})}
 	w.place = b.queue.PushBack(w)
 	b.grant()
+	if !w.granted && b.watch != nil {
+		b.watch()
+	}
 	return w
 }
 
@@ -71,13 +75,21 @@ func (b *Bulkhead) Release() {
 	b.grant()
 }
 
-// Resize changes the number of slots. Those in use stay so: a smaller pool fills
-// again only when enough have come back.
+// Resize changes the number of slots, to none at least. Those in use stay so: a smaller
+// pool fills again only when enough have come back.
 func (b *Bulkhead) Resize(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cap = max(1, n)
+	b.cap = max(0, n)
 	b.grant()
+}
+
+// Watch has f called whenever somebody has to wait, nil for nobody. It must not block
+// and not call back, for a lock is held.
+func (b *Bulkhead) Watch(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.watch = f
 }
 
 func (b *Bulkhead) grant() {

@@ -22,6 +22,9 @@ type Ask struct {
 	Want int // tokens it has use for
 	Back int // all that it has left of earlier batches and has no use for
 	Debt int // tokens it took without leave
+	// Drained says that members went on by themselves while they could not ask, so that
+	// what seems to be stored is not there.
+	Drained bool
 
 	Throttled bool          // the server refused
 	Ago       time.Duration // so long ago
@@ -112,6 +115,9 @@ func (b *Bucket) Ask(now time.Time, name string, a Ask) Grant {
 	}
 	b.give(now, name, a.Back)
 	b.learn(now, a)
+	if a.Drained && b.free.Before(now) {
+		b.free = now
+	}
 	if a.Debt > 0 {
 		b.free = b.free.Add(b.span(float64(a.Debt)))
 	}
