@@ -346,3 +346,70 @@ func TestConfigure(t *testing.T) {
 		}
 	})
 }
+
+// Where several levels apply, each is shared, and a leaf that is slow does not keep the
+// account's tokens from others.
+func TestLevelsAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newDev()
+		ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
+		defer stop()
+		var work sync.WaitGroup
+		calls := map[string]*atomic.Int64{"storage": {}, "compute": {}, "network": {}}
+		for range 4 {
+			g := governed(t)
+			joined(t, store, g)
+			for service, n := range calls {
+				s := cloudpace.Scope{Provider: "azure", Account: "00000000-0000-0000-0000-000000000001", Service: service}
+				for range 16 {
+					work.Go(func() {
+						for {
+							c, err := g.Begin(ctx, s)
+							if err != nil {
+								return
+							}
+							n.Add(1)
+							c.End(nil)
+						}
+					})
+				}
+			}
+		}
+		work.Wait()
+		storage, rest := calls["storage"].Load(), calls["compute"].Load()+calls["network"].Load()
+		t.Logf("storage %d, compute %d, network %d", storage, calls["compute"].Load(), calls["network"].Load())
+		if storage < 36 || storage > 40 { // 20 and 0.33 a second
+			t.Errorf("%d calls of storage in 60 s", storage)
+		}
+		if all := storage + rest; all < 1380 || all > 1401 { // the account's 200 and 20 a second
+			t.Errorf("%d calls in 60 s", all)
+		}
+	})
+}
+
+// A pause is heard of many times, and ends once.
+func TestAPauseThatIsHeardOfAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newDev()
+		a, b := governed(t), governed(t)
+		joined(t, store, a)
+		joined(t, store, b)
+		admit(t, b, ec2).End(nil)
+		c := admit(t, a, ec2)
+		c.Pause(10 * time.Second)
+		c.End(nil)
+		synctest.Wait()
+		start := time.Now()
+		var work sync.WaitGroup
+		for i := range 40 {
+			work.Go(func() {
+				time.Sleep(time.Duration(i) * 200 * time.Millisecond) // each asks anew
+				admit(t, b, ec2).End(nil)
+			})
+		}
+		work.Wait()
+		if took := time.Since(start); took < 11500*time.Millisecond || took > 12300*time.Millisecond {
+			t.Errorf("40 calls took %s, want those 10 s and 2", took)
+		}
+	})
+}

@@ -39,7 +39,7 @@ type Lease struct {
 
 // Report is what a leased bucket has to tell. Reading it begins the next one.
 type Report struct {
-	Waiting int // callers in the queue
+	Waiting int // callers that a token would serve
 	Held    int // tokens at hand or to come
 	Used    int // tokens taken since the last report
 	Debt    int // of them taken without leave
@@ -102,7 +102,9 @@ func (b *Bucket) Deposit(now time.Time, l Lease) {
 		return
 	}
 	b.advance(now)
-	b.pauseFor(now, l.Pause) // first: the tokens that come with it know of it
+	if until := now.Add(l.Pause); !b.pause.on || until.Sub(b.pause.until) > sameEnd {
+		b.pauseFor(now, l.Pause) // first: the tokens that come with it know of it
+	}
 	b.rate, b.burst = l.Rate, l.Burst
 	b.law.lowest = math.Min(b.law.lowest, l.Rate)
 	b.slowed.Store(l.Rate < b.opt.Rate)
@@ -114,7 +116,33 @@ func (b *Bucket) Deposit(now time.Time, l Lease) {
 	b.advance(now)
 	g.dispatch(now)
 	g.sweep(now)
+	for _, leaf := range g.busy {
+		leaf.want() // what is missing now may be at another level
+	}
 	g.poke()
+}
+
+// sameEnd is how far two tellings of one pause may lie apart: it takes them different
+// times to arrive.
+const sameEnd = 250 * time.Millisecond
+
+// demand counts the callers that a token of this level would serve: at a leaf those who
+// queue, above it those of them whose leaf has a token.
+func (b *Bucket) demand() (n int) {
+	for _, leaf := range b.group.busy {
+		for l := leaf; l != nil; l = l.parent {
+			switch {
+			case l != b:
+			case l == leaf:
+				n += leaf.queue.n
+			case leaf.feed == nil:
+				n++
+			default:
+				n += min(leaf.queue.n, leaf.held())
+			}
+		}
+	}
+	return n
 }
 
 // Report tells what there is to tell. It is the zero Report where the bucket is not
@@ -132,7 +160,7 @@ func (b *Bucket) Report(now time.Time) (r Report) {
 		r.Debt = int(debt)
 		b.tokens += debt
 	}
-	r.Waiting, r.Held, r.Used, r.Succeeded = b.queue.n, b.held(), f.used, f.succeeded
+	r.Waiting, r.Held, r.Used, r.Succeeded = b.demand(), b.held(), f.used, f.succeeded
 	if !f.throttled.IsZero() {
 		r.Throttled, r.Ago, r.Hint = true, now.Sub(f.throttled), f.hint
 	}
