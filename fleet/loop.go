@@ -54,8 +54,10 @@ func (l *loop) turn(now time.Time) time.Time {
 		return l.beat
 	}
 	l.buckets()
-	l.slots()
 	next := l.beat
+	if l.slots() {
+		next = sooner(next, time.Now().Add(pace))
+	}
 	if at, ok := l.wait.next(); ok {
 		next = sooner(next, at)
 	}
@@ -148,8 +150,9 @@ func (l *loop) buckets() {
 	l.state.Tokens += int64(tokens)
 }
 
-// slots asks for all pools that have something to ask.
-func (l *loop) slots() {
+// slots asks for all pools that have something to ask, and tells whether there is more
+// to ask soon.
+func (l *loop) slots() (more bool) {
 	now := time.Now()
 	var asks []SlotsAsk
 	var pools []*pool
@@ -158,10 +161,11 @@ func (l *loop) slots() {
 		if ask, ok := p.look(now, l.o.Lease); ok {
 			asks, pools = append(asks, ask), append(pools, p)
 		}
+		more = more || p.restless()
 	}
 	l.mu.Unlock()
 	if len(asks) == 0 {
-		return
+		return more
 	}
 	var grants []SlotsGrant
 	err := l.ask(func(ctx context.Context) (err error) {
@@ -169,19 +173,25 @@ func (l *loop) slots() {
 		return err
 	})
 	if err != nil {
+		for _, p := range pools {
+			p.lost()
+		}
 		l.unheard(err)
-		return
+		return true
 	}
 	l.heard()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, p := range pools {
 		if g := grants[i]; g.Err != nil {
+			p.lost()
 			l.log.Warn("slots cannot be shared", "account", p.Key, "error", g.Err)
 		} else {
 			p.take(now, asks[i], g.SlotGrant)
 		}
+		more = more || p.restless()
 	}
+	return more
 }
 
 // leave gives everything back. The governor has its limits for itself from then on.

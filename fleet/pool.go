@@ -11,7 +11,13 @@ type pool struct {
 	sharing.Pool
 	has   int       // slots that the store has given
 	until time.Time // for so long
+	again time.Time // not to be asked about before
+	told  int       // in use, as the store knows
 }
+
+// pace is the least time between two questions about one pool. Slots come free all the
+// time, and so the store is asked again as long as somebody waits for one.
+const pace = 50 * time.Millisecond
 
 // spare is how many slots are held beyond those in use, so that a call that begins seldom
 // waits for the store.
@@ -24,16 +30,25 @@ func (p *pool) look(now time.Time, lasts time.Duration) (ask SlotsAsk, ok bool) 
 	if want > 0 {
 		want = min(p.Max, want+spare)
 	}
-	old := p.until.Sub(now) < lasts*2/3
 	switch {
-	case want == 0 && p.has == 0:
+	case now.Before(p.again):
 		return ask, false
-	case want > p.has, old:
+	case want > p.has:
+	case p.told > p.has && s.Used < p.told: // others wait for what has come free
+	case p.has > 0 && p.until.Sub(now) < lasts*2/3:
 	default:
 		return ask, false // what is too much goes back when the lease is renewed
 	}
-	return SlotsAsk{Key: p.Key, SlotAsk: sharing.SlotAsk{Max: p.Max, InUse: s.Used, Want: want, Lasts: lasts}}, true
+	// What is begun while the answer is on its way would not be counted.
+	p.told, p.again = p.Slots.Hold(), now.Add(pace)
+	return SlotsAsk{Key: p.Key, SlotAsk: sharing.SlotAsk{Max: p.Max, InUse: p.told, Want: want, Lasts: lasts}}, true
 }
+
+// lost goes on with what it had: the question was not answered.
+func (p *pool) lost() { p.Slots.Resize(p.has) }
+
+// restless tells whether to look again soon.
+func (p *pool) restless() bool { return p.told > p.has || p.Slots.State().Waiting > 0 }
 
 // take puts a grant in force. sent is when it was asked for, so that the lease ends here
 // no later than there.

@@ -84,6 +84,15 @@ func (b *Bulkhead) Resize(n int) {
 	b.grant()
 }
 
+// Hold lets nobody in until the next Resize, and tells how many slots are in use. Who asks
+// others for slots knows then how many it has to keep.
+func (b *Bulkhead) Hold() (used int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cap = min(b.cap, b.used)
+	return b.used
+}
+
 // Watch has f called whenever somebody has to wait, nil for nobody. It must not block
 // and not call back, for a lock is held.
 func (b *Bulkhead) Watch(f func()) {

@@ -134,3 +134,26 @@ func BenchmarkTakeRelease(b *testing.B) {
 		pool.Release()
 	}
 }
+
+// A pool that is held lets nobody in, and tells how many are inside.
+func TestHold(t *testing.T) {
+	b := New(3)
+	if !b.Take() {
+		t.Fatal("no slot")
+	}
+	told := 0
+	b.Watch(func() { told++ })
+	if used := b.Hold(); used != 1 || b.Take() {
+		t.Errorf("%d in use, and one more was let in", used)
+	}
+	w := b.Join()
+	if told != 1 {
+		t.Errorf("told %d times that somebody waits", told)
+	}
+	b.Resize(2)
+	select {
+	case <-w.Ready:
+	default:
+		t.Error("it still waits")
+	}
+}

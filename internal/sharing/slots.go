@@ -12,10 +12,10 @@ type SlotAsk struct {
 
 // SlotGrant is the answer.
 type SlotGrant struct {
-	Slots int // that it may use until it asks again, at most for what the ask said it lasts
-	// Crowded: others want more than they have. A member with more than its share gives
-	// some back as they come free.
-	Crowded bool
+	// Slots is how many it may use until it asks again, at most for as long as the ask
+	// said. Where it uses more, it is to let those come free and say so.
+	Slots   int
+	Crowded bool // others want more than they have
 }
 
 // Slots is the state of one pool. The zero Slots is empty: nobody has any.
@@ -30,8 +30,8 @@ type holder struct {
 }
 
 // Ask answers a member. Where there is not enough for all, each gets an equal share of
-// what those leave that want less. A member never loses slots that it uses; what it has
-// too much of comes back as it asks again. One that is not heard of for as long as it
+// what those leave that want less. Slots in use count as the member's until it says that
+// they are free. One that is not heard of for as long as it
 // said has none.
 func (s *Slots) Ask(now time.Time, name string, a SlotAsk) SlotGrant {
 	if s.members == nil {
@@ -58,8 +58,9 @@ func (s *Slots) Ask(now time.Time, name string, a SlotAsk) SlotGrant {
 		s.members[name] = h
 	}
 	h.until, h.want = now.Add(a.Lasts), want
-	h.slots = max(a.InUse, min(want, s.share(a.Max), a.Max-others))
-	return SlotGrant{Slots: h.slots, Crowded: crowded}
+	fair := max(0, min(want, s.share(a.Max), a.Max-others))
+	h.slots = max(a.InUse, fair)
+	return SlotGrant{Slots: fair, Crowded: crowded}
 }
 
 // share is what a member gets where all want more than there is: the level up to which
