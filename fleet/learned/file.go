@@ -194,21 +194,26 @@ func locked(ctx context.Context, path string, f func() error) (err error) {
 	return f()
 }
 
-// Forget takes out of a file what keep does not want: everything, with nil. It works
-// also where the file cannot be read, but only with nil.
-func Forget(ctx context.Context, path string, keep func(cloudpace.LearnedScope) bool) error {
+// Forget takes out of a file what keep leaves out, everything with nil, and tells how
+// many entries that were. With nil it works also where the file cannot be read, or is of
+// a later version; it is then gone, with entries that nobody counts.
+func Forget(ctx context.Context, path string, keep func(cloudpace.Learned) cloudpace.Learned) (forgotten int, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return 0, nil
 	}
-	return locked(ctx, path, func() error {
+	err = locked(ctx, path, func() error {
+		l, err := Read(path)
+		before := len(l.Scopes) + len(l.Budgets)
 		if keep == nil {
+			forgotten = before
 			return os.Remove(path)
 		}
-		l, err := Read(path)
 		if err != nil {
 			return err
 		}
-		l.Scopes = slices.DeleteFunc(l.Scopes, func(e cloudpace.LearnedScope) bool { return !keep(e) })
+		l = keep(l)
+		forgotten = before - len(l.Scopes) - len(l.Budgets)
 		return put(path, l)
 	})
+	return forgotten, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -137,8 +138,8 @@ func TestTwoKeepers(t *testing.T) {
 // Fresh begins without it, and so does who forgets it.
 func TestFreshAndForget(t *testing.T) {
 	path := file(t)
-	if err := learned.Forget(t.Context(), path, nil); err != nil {
-		t.Errorf("there is nothing to forget: %v", err)
+	if n, err := learned.Forget(t.Context(), path, nil); n != 0 || err != nil {
+		t.Errorf("there is nothing to forget: %d, %v", n, err)
 	}
 	g := governor(t)
 	throttled(t, g, scope)
@@ -147,8 +148,12 @@ func TestFreshAndForget(t *testing.T) {
 	other.Service = "sns"
 	throttled(t, g, other)
 	keep(t, g, learned.Options{Path: path}).Close()
-	if err := learned.Forget(t.Context(), path, func(e cloudpace.LearnedScope) bool { return strings.HasSuffix(e.Scope, "/sns") }); err != nil {
-		t.Fatal(err)
+	n, err := learned.Forget(t.Context(), path, func(l cloudpace.Learned) cloudpace.Learned {
+		l.Scopes = slices.DeleteFunc(l.Scopes, func(e cloudpace.LearnedScope) bool { return !strings.HasSuffix(e.Scope, "/sns") })
+		return l
+	})
+	if n != 1 || err != nil {
+		t.Fatalf("%d forgotten, %v", n, err)
 	}
 	if l := read(t, path); len(l.Scopes) != 1 {
 		t.Errorf("one of two was forgotten, and it has %+v", l)
