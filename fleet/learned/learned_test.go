@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -133,6 +134,35 @@ func TestTwoKeepers(t *testing.T) {
 	if l := read(t, path); len(l.Scopes) != 40 {
 		t.Errorf("%d of 40 entries are left", len(l.Scopes))
 	}
+}
+
+// A process that was never refused does not make another's throttles, pauses and open
+// circuits forgotten by writing later.
+func TestTheMoreSevereIsKept(t *testing.T) {
+	path := file(t)
+	synctest.Test(t, func(t *testing.T) {
+		lucky, refused := governor(t), governor(t)
+		second := keep(t, lucky, learned.Options{Path: path, Every: time.Hour}) // which has read nothing
+		for range 5 {
+			throttled(t, refused, scope)
+		}
+		keep(t, refused, learned.Options{Path: path}).Close()
+		want := read(t, path).Scopes[0]
+		time.Sleep(100 * time.Millisecond)
+		c, err := lucky.Begin(t.Context(), scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.End(nil)
+		if l := lucky.Learned(); len(l.Scopes) != 1 || !l.Scopes[0].Time.After(want.Time) {
+			t.Fatalf("the other knows %+v", l)
+		}
+		second.Close()
+		got := read(t, path).Scopes[0]
+		if want.RPS >= 20 || want.OpenUntil.IsZero() || !reflect.DeepEqual(got, want) {
+			t.Errorf("it has %+v, want %+v", got, want)
+		}
+	})
 }
 
 // Fresh begins without it, and so does who forgets it.
