@@ -289,6 +289,10 @@ func (e LearnedScope) Over() time.Time {
 	return slices.MaxFunc([]time.Time{e.bucket().Over(), e.circuit(nil).Over(), e.BarredUntil}, time.Time.Compare)
 }
 
+// Recovered is when the rate is back at the ceiling, if nothing is throttled until then:
+// Time where it is not lowered.
+func (e LearnedScope) Recovered() time.Time { return e.bucket().Risen() }
+
 // Over is when a budget that was empty is full again.
 func (b LearnedBudget) Over() time.Time { return b.Time.Add(budget.Refill) }
 

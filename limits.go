@@ -51,74 +51,116 @@ func DefaultProvider() Provider {
 	}
 }
 
+// general is the source of what is no provider's own figure.
+const general = "general default"
+
+// row is one entry of the built-in table: a service's limits, and where they are from.
+type row struct {
+	name string // as in [Provider].Services
+	Service
+	source string
+}
+
+// services are the rows as [Provider] has them.
+func services(rows []row) map[string]Service {
+	m := make(map[string]Service, len(rows))
+	for _, r := range rows {
+		m[r.name] = r.Service
+	}
+	return m
+}
+
+var awsRows = []row{
+	// Some actions have figures of their own: limits_ec2.go.
+	{"ec2", Service{MaxRPS: 20, Burst: 100, PerOperation: true, WriteMaxRPS: 5, WriteBurst: 50}, "EC2 API throttling: " +
+		"a bucket per action, account and region; 100 tokens and 20 a second for actions that only read, 50 tokens and 5 a second for those that change things"},
+	{"sts", Service{MaxRPS: 50, Burst: 100}, "IAM and STS quotas: 600 requests a second per account and region"},
+	{"lambda", Service{MaxRPS: 15, Burst: 15}, "Lambda quotas: 15 control-plane requests a second"},
+	{"route53", Service{MaxRPS: 5, Burst: 5}, "Route 53 quotas: five requests a second per account"},
+	{"resourcegroupstaggingapi", Service{MaxRPS: 5, Burst: 10}, "none published; about 10 a second observed, half of it taken"},
+	{"organizations", Service{MaxRPS: 5, Burst: 10}, early},
+	{"cloudformation", Service{MaxRPS: 5, Burst: 10}, early},
+	{"cloudcontrol", Service{MaxRPS: 5, Burst: 10}, early},
+	{"controltower", Service{MaxRPS: 2, Burst: 5}, early},
+	{"iam", Service{MaxRPS: 10, Burst: 40}, early},
+}
+
+const early = "none published; it throttles early"
+
 func awsDefaults() Provider {
 	p := DefaultProvider()
 	p.MaxConcurrency = 128
 	p.MinRPS = 0.2
-	p.Services = map[string]Service{
-		// EC2 API throttling: a bucket per action, account and region; actions that
-		// only read have 100 tokens and 20 a second, those that change things 50
-		// tokens and 5 a second. Some have figures of their own: limits_ec2.go.
-		"ec2": {MaxRPS: 20, Burst: 100, PerOperation: true, WriteMaxRPS: 5, WriteBurst: 50},
-		// IAM and STS quotas: 600 requests a second per account and region.
-		"sts": {MaxRPS: 50, Burst: 100},
-		// Lambda quotas: 15 control-plane requests a second.
-		"lambda": {MaxRPS: 15, Burst: 15},
-		// Route 53: five requests a second per account.
-		"route53": {MaxRPS: 5, Burst: 5},
-		// None published; about 10 a second observed, half of it taken.
-		"resourcegroupstaggingapi": {MaxRPS: 5, Burst: 10},
-		// None published; these throttle early.
-		"organizations":  {MaxRPS: 5, Burst: 10},
-		"cloudformation": {MaxRPS: 5, Burst: 10},
-		"cloudcontrol":   {MaxRPS: 5, Burst: 10},
-		"controltower":   {MaxRPS: 2, Burst: 5},
-		"iam":            {MaxRPS: 10, Burst: 40},
-	}
+	p.Services = services(awsRows)
 	p.operations = ec2Limits
 	return p
 }
 
+var azureRows = []row{
+	{"network", Service{MaxRPS: 30, Burst: 200}, "Microsoft.Network: 10,000 reads in 5 minutes"},
+	{"storage", Service{MaxRPS: 0.33, Burst: 20}, "Storage resource provider: 100 lists in 5 minutes"},
+	{"resourcegraph", Service{MaxRPS: 3, Burst: 15}, "Resource Graph: 15 queries in 5 seconds per caller"},
+}
+
+const azureAccountSource = "Azure Resource Manager: 250 tokens and 25 a second for the reads of a subscription; 20 % headroom"
+
 func azureDefaults() Provider {
 	p := DefaultProvider()
 	p.MaxRPS, p.Burst = 15, 100
-	// ARM: 250 tokens and 25 a second for the reads of a subscription; 20 %
-	// headroom.
-	p.AccountMaxRPS, p.AccountBurst = 20, 200
+	p.AccountMaxRPS, p.AccountBurst = 20, 200 // azureAccountSource
 	p.MaxConcurrency = 16
-	p.Services = map[string]Service{
-		// Microsoft.Network: 10,000 reads in 5 minutes.
-		"network": {MaxRPS: 30, Burst: 200},
-		// Storage resource provider: 100 lists in 5 minutes.
-		"storage": {MaxRPS: 0.33, Burst: 20},
-		// Resource Graph: 15 queries in 5 seconds per caller.
-		"resourcegraph": {MaxRPS: 3, Burst: 15},
-	}
+	p.Services = services(azureRows)
 	return p
 }
+
+var gcpRows = []row{
+	{"cloudasset.ListAssets", Service{MaxRPS: 1.5, Burst: 10}, "Cloud Asset API: 100 a minute per consumer project"},
+	{"cloudasset.SearchAllResources", Service{MaxRPS: 6, Burst: 20}, assetSearches},
+	{"cloudasset.SearchAllIamPolicies", Service{MaxRPS: 6, Burst: 20}, assetSearches},
+}
+
+const assetSearches = "Cloud Asset API: 400 a minute per consumer project, for each of the two searches"
 
 func gcpDefaults() Provider {
 	p := DefaultProvider()
 	p.MaxRPS, p.Burst = 10, 20
 	p.MaxConcurrency = 16
 	p.MinRPS = 0.05
-	p.Services = map[string]Service{
-		// Cloud Asset API: 100 ListAssets a minute per consumer project.
-		"cloudasset.ListAssets": {MaxRPS: 1.5, Burst: 10},
-		// Cloud Asset API: 400 searches a minute per consumer project, for each of
-		// the two.
-		"cloudasset.SearchAllResources":   {MaxRPS: 6, Burst: 20},
-		"cloudasset.SearchAllIamPolicies": {MaxRPS: 6, Burst: 20},
-	}
+	p.Services = services(gcpRows)
 	return p
 }
 
+const databricksSource = "none published for polling"
+
 func databricksDefaults() Provider {
 	p := DefaultProvider()
-	// None published for polling.
-	p.MaxRPS, p.Burst = 10, 20
+	p.MaxRPS, p.Burst = 10, 20 // databricksSource
 	p.MaxConcurrency = 16
 	return p
+}
+
+// DefaultSources says where the built-in limits are from, by the key that would change
+// them, as [ConfigError] writes it: "ratelimit.aws.max_rps" for the leaves that have no
+// entry of their own, "ratelimit.azure.account_max_rps" for the subscriptions,
+// "ratelimit.aws.services.ec2" for an entry, and "ratelimit.aws.services.ec2.RunInstances"
+// for an operation that has a figure of its own without one. Each call gives a new map.
+func DefaultSources() map[string]string {
+	m := map[string]string{
+		"ratelimit.aws.max_rps":           general,
+		"ratelimit.azure.max_rps":         general,
+		"ratelimit.azure.account_max_rps": azureAccountSource,
+		"ratelimit.gcp.max_rps":           general,
+		"ratelimit.databricks.max_rps":    databricksSource,
+	}
+	for provider, rows := range map[string][]row{"aws": awsRows, "azure": azureRows, "gcp": gcpRows} {
+		for _, r := range rows {
+			m["ratelimit."+provider+".services."+r.name] = r.source
+		}
+	}
+	for name := range ec2Limits {
+		m["ratelimit.aws.services."+name] = ec2Source
+	}
+	return m
 }
 
 // readsOnly tells by an operation's name that it changes nothing, as EC2's own

@@ -2,11 +2,10 @@ package cloudpace
 
 import "strings"
 
+const ec2Source = `EC2 Developer Guide, "Request throttling for the Amazon EC2 API", request token bucket sizes and refill rates, "uncategorized actions"`
+
 // ec2Actions are the EC2 actions whose bucket is not that of their group: burst,
 // tokens a second, actions.
-//
-// Source: EC2 Developer Guide, "Request throttling for the Amazon EC2 API", request
-// token bucket sizes and refill rates, "uncategorized actions".
 var ec2Actions = []struct {
 	burst, rate float64
 	actions     string

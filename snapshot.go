@@ -89,12 +89,12 @@ func (g *Governor) Snapshot() Snapshot {
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := Snapshot{Buckets: []BucketState{}, Breakers: []BreakerState{}, Budgets: []BudgetState{}, Bulkheads: []BulkheadState{}}
+	s := newSnapshot()
 	for name, p := range g.providers {
 		if !p.enabled {
 			continue
 		}
-		s.Budgets = append(s.Budgets, BudgetState{name, p.budget.Left(), p.budget.Capacity()})
+		s.Budgets = append(s.Budgets, budgetState(p))
 		if p.bucket != nil {
 			s.Buckets = append(s.Buckets, bucketState(Scope{Provider: name}, levelProvider, p.bucket, now))
 		}
@@ -107,8 +107,7 @@ func (g *Governor) Snapshot() Snapshot {
 		}
 	}
 	for key, a := range g.accounts.m {
-		st := a.slots.State()
-		s.Bulkheads = append(s.Bulkheads, BulkheadState{key.provider, escapeAccount(key.account), st.Cap, st.Used, st.Waiting})
+		s.Bulkheads = append(s.Bulkheads, bulkheadState(key, a))
 	}
 	slices.SortFunc(s.Buckets, func(a, b BucketState) int {
 		if c := strings.Compare(a.Scope, b.Scope); c != 0 {
@@ -122,6 +121,46 @@ func (g *Governor) Snapshot() Snapshot {
 		return strings.Compare(a.Provider+"/"+a.Account, b.Provider+"/"+b.Account)
 	})
 	return s
+}
+
+// Look reads what one call in a scope would meet: its buckets from the provider's down
+// to the leaf's, as many as there are, one breaker, one budget and one bulkhead. Nothing
+// is taken and nothing is counted, but the scope is one that the governor knows from then
+// on: what [Governor.Restore] was told of it is in force, as it is now. Where nothing is
+// governed the snapshot is empty.
+func (g *Governor) Look(scope Scope) Snapshot {
+	l := g.lane(scope)
+	defer l.release()
+	s := newSnapshot()
+	p, leaf, now := l.provider, l.leaf, time.Now()
+	if !p.enabled {
+		return s
+	}
+	account := Scope{Provider: p.name, Account: l.scope.Account}
+	if p.bucket != nil {
+		s.Buckets = append(s.Buckets, bucketState(Scope{Provider: p.name}, levelProvider, p.bucket, now))
+	}
+	if leaf.account != nil {
+		s.Buckets = append(s.Buckets, bucketState(account, levelAccount, leaf.account, now))
+	}
+	s.Buckets = append(s.Buckets, bucketState(leaf.scope, levelLeaf, leaf.bucket, now))
+	s.Breakers = append(s.Breakers, breakerState(leaf.scope, leaf.breaker, now))
+	s.Budgets = append(s.Budgets, budgetState(p))
+	s.Bulkheads = append(s.Bulkheads, bulkheadState(accountKey{p.name, account.Account}, l.account))
+	return s
+}
+
+func newSnapshot() Snapshot {
+	return Snapshot{Buckets: []BucketState{}, Breakers: []BreakerState{}, Budgets: []BudgetState{}, Bulkheads: []BulkheadState{}}
+}
+
+func budgetState(p *provider) BudgetState {
+	return BudgetState{p.name, p.budget.Left(), p.budget.Capacity()}
+}
+
+func bulkheadState(key accountKey, a *account) BulkheadState {
+	st := a.slots.State()
+	return BulkheadState{key.provider, escapeAccount(key.account), st.Cap, st.Used, st.Waiting}
 }
 
 func bucketState(scope Scope, level string, b *bucket.Bucket, now time.Time) BucketState {

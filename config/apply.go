@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -133,14 +132,16 @@ func (r *reader) provider(cfg *cloudpace.Config, f *field) {
 		// Only a good rate has a burst: one fault is enough.
 		if set[b.rate] && !set[b.burst] && b.from > 0 {
 			*b.into = 2 * b.from
+			r.follows(join(path, b.burst), join(path, b.rate), "twice "+b.rate)
 		}
 		// A rate or burst that was refused is a fault already.
 		if v, ok := r.values[join(path, b.burst)]; ok && !set[b.rate] && b.from == 0 {
 			r.warn(v.at, join(path, b.burst), "no effect without "+b.rate+", ignored")
 		}
 	}
-	if !set["min_rps"] && p.MaxRPS > 0 {
-		p.MinRPS = math.Min(p.MinRPS, p.MaxRPS)
+	if !set["min_rps"] && p.MaxRPS > 0 && p.MinRPS > p.MaxRPS {
+		p.MinRPS = p.MaxRPS
+		r.follows(join(path, "min_rps"), join(path, "max_rps"), "not above max_rps")
 	}
 	if services := f.value.field("services"); services != nil {
 		p.Services = maps.Clone(p.Services)
@@ -179,12 +180,17 @@ func (r *reader) service(services map[string]cloudpace.Service, f *field, path s
 	}
 	if !set["burst"] && s.MaxRPS > 0 {
 		s.Burst = 2 * s.MaxRPS
+		r.follows(join(path, "burst"), join(path, "max_rps"), "twice max_rps")
 	}
 	if old.WriteMaxRPS > 0 && s.PerOperation && s.MaxRPS > 0 {
-		s.WriteMaxRPS = math.Min(old.WriteMaxRPS, s.MaxRPS)
-		s.WriteBurst = old.WriteBurst
-		if s.Burst > 0 {
-			s.WriteBurst = math.Min(old.WriteBurst, s.Burst)
+		s.WriteMaxRPS, s.WriteBurst = old.WriteMaxRPS, old.WriteBurst
+		if s.MaxRPS < s.WriteMaxRPS {
+			s.WriteMaxRPS = s.MaxRPS
+			r.follows(join(path, "write_max_rps"), join(path, "max_rps"), "not above max_rps")
+		}
+		if s.Burst > 0 && s.Burst < s.WriteBurst {
+			s.WriteBurst = s.Burst
+			r.follows(join(path, "write_burst"), join(path, "burst"), "not above burst")
 		}
 	}
 	services[f.name] = s

@@ -61,14 +61,23 @@ func Load(path string) (cloudpace.Config, []Warning, error) {
 //
 //	config.Read(path, append(config.Environ(os.Environ()), flags...)...)
 func Read(path string, settings ...Setting) (cloudpace.Config, []Warning, error) {
-	var text []byte
-	if path != "" {
-		var err error
-		if text, err = readFile(path); err != nil {
-			return cloudpace.Config{}, nil, fmt.Errorf("config: %w", err)
-		}
+	text, err := fileOrNone(path)
+	if err != nil {
+		return cloudpace.Config{}, nil, err
 	}
 	return read(text, path+":%d", settings)
+}
+
+// fileOrNone reads a file, unless the path is empty.
+func fileOrNone(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	return text, nil
 }
 
 // readFile reads at most one byte more than is allowed: a device or a pipe has no
@@ -82,10 +91,14 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSize+1))
 }
 
+// read is that of a new reader.
+func read(text []byte, place string, settings []Setting) (cloudpace.Config, []Warning, error) {
+	return newReader().read(text, place, settings)
+}
+
 // read puts the sources on top of each other and makes the settings of them.
 // place is the form of a place in the text.
-func read(text []byte, place string, settings []Setting) (cloudpace.Config, []Warning, error) {
-	r := &reader{values: map[string]*value{}}
+func (r *reader) read(text []byte, place string, settings []Setting) (cloudpace.Config, []Warning, error) {
 	root := r.parse(text, place)
 	for _, s := range settings {
 		r.override(root, s)
@@ -118,10 +131,13 @@ func read(text []byte, place string, settings []Setting) (cloudpace.Config, []Wa
 // reader gathers what is found on the way.
 type reader struct {
 	values   map[string]*value // every value that was applied, by path
+	derived  map[string]string // where values come from that follow from these, by path
 	warnings []placedWarning
 	faults   []placedFault
 	broken   bool // the text is no YAML, so what is in it is not known
 }
+
+func newReader() *reader { return &reader{values: map[string]*value{}, derived: map[string]string{}} }
 
 type placedWarning struct {
 	at            place

@@ -62,6 +62,7 @@ require (
 	github.com/chromedp/cdproto v0.160.1
 	github.com/chromedp/chromedp v0.23.1
 	github.com/cloudpace/cloudpace v0.0.0
+	github.com/cloudpace/cloudpace/fleet v0.0.0
 	github.com/cloudpace/cloudpace/paceaws v0.0.0
 	github.com/cloudpace/cloudpace/paceazure v0.0.0
 	github.com/spf13/cobra v1.10.2
@@ -88,6 +89,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/sso v1.39.5 // indirect
 	github.com/aws/aws-sdk-go-v2/service/ssooidc v1.44.5 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+	github.com/gofrs/flock v0.13.1 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
@@ -102,6 +104,7 @@ require (
 
 replace (
 	github.com/cloudpace/cloudpace => ../../
+	github.com/cloudpace/cloudpace/fleet => ../../fleet
 	github.com/cloudpace/cloudpace/paceaws => ../../paceaws
 	github.com/cloudpace/cloudpace/paceazure => ../../paceazure
 )

@@ -20,7 +20,7 @@ type mapFlags struct {
 	providers, only, skip []string
 	out, config           string
 	failOnPartial, json   bool
-	demo                  bool
+	demo, fresh           bool
 	maxItems              int
 	clouds                []*cloud // all that there are, with their own flags
 }
@@ -39,7 +39,8 @@ into a directory:
   report.html   the same for people, in one file for the browser
 
 What an earlier run left there is replaced once the new run has something to
-write. Every call is paced; limits come from --config and CLOUDPACE_… variables.
+write. Every call is paced; limits come from --config and CLOUDPACE_… variables,
+and what throttling taught an earlier run is remembered: see cloudpace limits.
 
 With --demo it is simulated clouds in the same process that are read: no
 credentials are needed or looked for, and nothing is sent anywhere.
@@ -73,6 +74,7 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 	fs.StringSliceVar(&f.skip, "skip", nil, "read all but these `families`")
 	fs.StringVarP(&f.out, "output", "o", "cloudpace-map", "`directory` to write into")
 	fs.StringVar(&f.config, "config", "", "configuration `file` with limits (cloudpace.yaml)")
+	fs.BoolVar(&f.fresh, "fresh", false, "forget what earlier runs learned about the limits")
 	fs.BoolVar(&f.failOnPartial, "fail-on-partial", false, "exit with 3 when something could not be read")
 	fs.IntVar(&f.maxItems, "max-items", 0, "read at most `n` assets for each task, account and region (default: all)")
 	fs.BoolVar(&f.json, "json", false, "print the summary as JSON on standard output")
@@ -135,6 +137,9 @@ func (f *mapFlags) check(changed func(string) bool) (p plan, err error) {
 // conflict finds a flag that says where to read in a provider that is not read, or
 // in the demo, which says that itself.
 func (f *mapFlags) conflict(changed func(string) bool) error {
+	if f.demo && f.fresh {
+		return usage("--demo and --fresh exclude each other: the demo remembers nothing")
+	}
 	for _, c := range f.clouds {
 		flag, ok := c.named(changed)
 		switch {
@@ -175,18 +180,29 @@ func (f *mapFlags) choose(changed func(string) bool) (list []*cloud, absent []er
 
 // settings reads the configuration.
 func (f *mapFlags) settings(p plan, stderr io.Writer) (cloudpace.Config, error) {
-	settings, warnings, err := config.Load(f.config)
-	for _, w := range warnings {
-		fmt.Fprintf(stderr, "cloudpace: warning: %s\n", w)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return settings, usage("--config: %w", err)
-	}
-	if err != nil {
-		return settings, usage("configuration: %w", err)
-	}
-	if f.demo {
+	settings, _, err := configuration(f.config, stderr)
+	if err == nil && f.demo {
 		settings = demoSettings(settings, demoSpeed, p.clouds)
 	}
-	return settings, nil
+	return settings, err
 }
+
+// configuration reads a file, unless path is empty, and the environment.
+func configuration(path string, stderr io.Writer) (cloudpace.Config, config.Places, error) {
+	settings, places, warnings, err := config.LoadPlaces(path)
+	for _, w := range warnings {
+		warn(stderr, w.String())
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return settings, nil, usage("--config: %w", err)
+	}
+	if err != nil {
+		return settings, nil, usage("configuration: %w", err)
+	}
+	return settings, places, nil
+}
+
+// warn says something that stops nobody.
+func warn(w io.Writer, text string) { fmt.Fprintln(w, warning(text)) }
+
+func warning(text string) string { return "cloudpace: warning: " + text }

@@ -50,6 +50,7 @@ func simulateAzure(t *testing.T) (*sim.Server, string) {
 // mapped runs map with the arguments.
 func mapped(t *testing.T, args ...string) outcome {
 	t.Helper()
+	ownCache(t)
 	o := outcome{dir: filepath.Join(t.TempDir(), "out")}
 	o.code, o.stdout, o.stderr = call(append([]string{"map", "-o", o.dir}, args...)...)
 	t.Logf("exit code %d\n%s", o.code, o.stderr)

@@ -48,7 +48,11 @@ func (f *mapFlags) run(ctx context.Context, p plan, stdout, stderr io.Writer) (f
 	}
 	ctx, stats := cloudpace.WithStats(ctx)
 	show := newProgress(stderr, governor, stats)
-	defer show.stop()
+	end := show.stop
+	if !f.demo { // whose clouds are new ones every time
+		end = remember(governor, f.fresh, show)
+	}
+	defer end()
 	started := time.Now().UTC()
 	reading, err := p.open(ctx, sources, show.say)
 	if ctx.Err() != nil {
@@ -66,7 +70,7 @@ func (f *mapFlags) run(ctx context.Context, p plan, stdout, stderr io.Writer) (f
 	records, broke := inventory.Run(ctx, reading.tasks, inventory.Options{
 		Sink: sink, Governor: governor, MaxAssets: f.maxItems, Tally: &show.tally, Done: show.done,
 	})
-	show.stop()
+	end()
 	head := inventory.Summary{Version: version(), Provider: reading.providers, Accounts: reading.accounts, Started: started}
 	doc := inventory.NewDocument(head, records, sink, broke, context.Cause(ctx))
 	doc.Throttling, doc.Timeline = governor.Summary(stats), recorder.Stop()

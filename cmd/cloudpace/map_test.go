@@ -24,7 +24,12 @@ func TestMain(m *testing.M) {
 	if err := isolateAzure(); err != nil {
 		panic(err)
 	}
+	forgetCache, err := isolateCache()
+	if err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m,
+		goleak.Cleanup(func(code int) { os.Exit(max(code, forgetCache())) }),
 		// The SDK shuts its connections down when they have been idle, not before.
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
@@ -43,6 +48,7 @@ type outcome struct {
 func command(t *testing.T, ctx context.Context, s *fakeaws.Server, args ...string) outcome {
 	t.Helper()
 	t.Setenv("CLOUDPACE_AWS__MAX_RETRIES", "0")
+	ownCache(t)
 	o := outcome{dir: filepath.Join(t.TempDir(), "out")}
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"map", "--endpoint-url", s.URL, "-o", o.dir, "--regions", "us-east-1"}, args...)
@@ -298,6 +304,7 @@ func TestJSON(t *testing.T) {
 
 // F22: a limit the user set is a gap that standard error names.
 func TestF22MaxItems(t *testing.T) {
+	ownCache(t)
 	s := fakeaws.New(t)
 	s.On("ec2.DescribeVpcs", fakeaws.Text(200, fakeaws.List("DescribeVpcs", "vpcSet", "",
 		"<vpcId>vpc-1</vpcId>", "<vpcId>vpc-2</vpcId>", "<vpcId>vpc-3</vpcId>")))

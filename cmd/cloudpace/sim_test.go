@@ -59,6 +59,7 @@ func serve(t *testing.T, front sim.Front, p sim.Profile) (*sim.Server, string) {
 // TestMapFindsTheEstate: a map of a simulated account is what the account has, by
 // type and id, with nothing twice and no gap.
 func TestMapFindsTheEstate(t *testing.T) {
+	ownCache(t)
 	p := sim.Default(simaws.New())
 	p.Quotas = nil                                              // this is about what is found
 	p.Faults = []sim.Fault{{Kind: sim.Latency, Seconds: 0.002}} // and not about how quickly

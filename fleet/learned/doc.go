@@ -11,8 +11,9 @@
 // that is killed loses at most that much.
 //
 // Several processes may keep the same file. A write takes a lock, joins what is there
-// with what this process knows, the newer entry of each bucket counting, and replaces
-// the file as a whole, so that nobody ever reads a part of one. Entries of which time
+// with what this process knows, of each bucket the later throttle and the later end of a
+// pause counting, and replaces the file as a whole, so that nobody ever reads a part of
+// one. Entries of which time
 // has left nothing are dropped.
 //
 // The file is a help and never a condition: where it cannot be read or written the

@@ -121,15 +121,16 @@ func current(l cloudpace.Learned, now time.Time) cloudpace.Learned {
 	return l
 }
 
-// join gives what both know: of each bucket and budget the newer entry. Where that is
-// too much, those that last longest are kept.
+// join gives what both know: of each budget the newer entry, of each bucket [both].
+// Where that is too much, those that last longest are kept.
 func join(a, b cloudpace.Learned) (l cloudpace.Learned) {
-	l.Scopes = newest(a.Scopes, b.Scopes,
+	l.Scopes = merged(a.Scopes, b.Scopes,
 		func(e cloudpace.LearnedScope) string { return e.Scope + " " + e.Level },
-		func(e cloudpace.LearnedScope) time.Time { return e.Time })
-	l.Budgets = newest(a.Budgets, b.Budgets,
+		func(e cloudpace.LearnedScope) time.Time { return e.Time }, both)
+	l.Budgets = merged(a.Budgets, b.Budgets,
 		func(e cloudpace.LearnedBudget) string { return e.Provider },
-		func(e cloudpace.LearnedBudget) time.Time { return e.Time })
+		func(e cloudpace.LearnedBudget) time.Time { return e.Time },
+		func(_, newer cloudpace.LearnedBudget) cloudpace.LearnedBudget { return newer })
 	if len(l.Scopes) > mostEntries {
 		slices.SortFunc(l.Scopes, func(a, b cloudpace.LearnedScope) int { return b.Over().Compare(a.Over()) })
 		l.Scopes = l.Scopes[:mostEntries]
@@ -141,11 +142,37 @@ func join(a, b cloudpace.Learned) (l cloudpace.Learned) {
 	return l
 }
 
-func newest[E any](a, b []E, key func(E) string, at func(E) time.Time) []E {
+// both gives what two processes know of a bucket. One that was never refused must not
+// make the other's throttles forgotten: the rate is that of the later throttle, and the
+// later end of a pause, an open circuit or a used-up quota counts. Time ends these, so
+// that nothing is held for longer than one process alone would hold it.
+func both(older, newer cloudpace.LearnedScope) cloudpace.LearnedScope {
+	e := newer
+	if older.Throttled.After(newer.Throttled) {
+		e.Time, e.RPS, e.MaxRPS, e.Burst, e.Tokens, e.Throttled = older.Time, older.RPS, older.MaxRPS, older.Burst, older.Tokens, older.Throttled
+	}
+	if older.PausedUntil.After(e.PausedUntil) {
+		e.PausedUntil = older.PausedUntil
+	}
+	if older.OpenUntil.After(e.OpenUntil) {
+		e.OpenUntil, e.CooldownSeconds, e.Cause = older.OpenUntil, older.CooldownSeconds, older.Cause
+	}
+	if older.BarredUntil.After(e.BarredUntil) {
+		e.BarredUntil, e.Cause = older.BarredUntil, older.Cause
+	}
+	return e
+}
+
+func merged[E any](a, b []E, key func(E) string, at func(E) time.Time, merge func(older, newer E) E) []E {
 	all := make(map[string]E, len(a)+len(b))
 	for _, e := range slices.Concat(a, b) {
-		if had, ok := all[key(e)]; !ok || !at(e).Before(at(had)) {
+		switch had, ok := all[key(e)]; {
+		case !ok:
 			all[key(e)] = e
+		case at(e).Before(at(had)):
+			all[key(e)] = merge(e, had)
+		default:
+			all[key(e)] = merge(had, e)
 		}
 	}
 	list := make([]E, 0, len(all))
@@ -194,21 +221,26 @@ func locked(ctx context.Context, path string, f func() error) (err error) {
 	return f()
 }
 
-// Forget takes out of a file what keep does not want: everything, with nil. It works
-// also where the file cannot be read, but only with nil.
-func Forget(ctx context.Context, path string, keep func(cloudpace.LearnedScope) bool) error {
+// Forget takes out of a file what keep leaves out, everything with nil, and tells how
+// many entries that were. With nil it works also where the file cannot be read, or is of
+// a later version; it is then gone, with entries that nobody counts.
+func Forget(ctx context.Context, path string, keep func(cloudpace.Learned) cloudpace.Learned) (forgotten int, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return 0, nil
 	}
-	return locked(ctx, path, func() error {
+	err = locked(ctx, path, func() error {
+		l, err := Read(path)
+		before := len(l.Scopes) + len(l.Budgets)
 		if keep == nil {
+			forgotten = before
 			return os.Remove(path)
 		}
-		l, err := Read(path)
 		if err != nil {
 			return err
 		}
-		l.Scopes = slices.DeleteFunc(l.Scopes, func(e cloudpace.LearnedScope) bool { return !keep(e) })
+		l = keep(l)
+		forgotten = before - len(l.Scopes) - len(l.Budgets)
 		return put(path, l)
 	})
+	return forgotten, err
 }

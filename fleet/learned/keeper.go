@@ -64,7 +64,8 @@ func (k *Keeper) read() error {
 		k.path = ""
 		return err
 	case k.o.Fresh:
-		return Forget(context.Background(), k.path, nil)
+		_, err := Forget(context.Background(), k.path, nil)
+		return err
 	case err != nil:
 		return err
 	}

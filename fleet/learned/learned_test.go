@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -134,11 +136,40 @@ func TestTwoKeepers(t *testing.T) {
 	}
 }
 
+// A process that was never refused does not make another's throttles, pauses and open
+// circuits forgotten by writing later.
+func TestTheMoreSevereIsKept(t *testing.T) {
+	path := file(t)
+	synctest.Test(t, func(t *testing.T) {
+		lucky, refused := governor(t), governor(t)
+		second := keep(t, lucky, learned.Options{Path: path, Every: time.Hour}) // which has read nothing
+		for range 5 {
+			throttled(t, refused, scope)
+		}
+		keep(t, refused, learned.Options{Path: path}).Close()
+		want := read(t, path).Scopes[0]
+		time.Sleep(100 * time.Millisecond)
+		c, err := lucky.Begin(t.Context(), scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.End(nil)
+		if l := lucky.Learned(); len(l.Scopes) != 1 || !l.Scopes[0].Time.After(want.Time) {
+			t.Fatalf("the other knows %+v", l)
+		}
+		second.Close()
+		got := read(t, path).Scopes[0]
+		if want.RPS >= 20 || want.OpenUntil.IsZero() || !reflect.DeepEqual(got, want) {
+			t.Errorf("it has %+v, want %+v", got, want)
+		}
+	})
+}
+
 // Fresh begins without it, and so does who forgets it.
 func TestFreshAndForget(t *testing.T) {
 	path := file(t)
-	if err := learned.Forget(t.Context(), path, nil); err != nil {
-		t.Errorf("there is nothing to forget: %v", err)
+	if n, err := learned.Forget(t.Context(), path, nil); n != 0 || err != nil {
+		t.Errorf("there is nothing to forget: %d, %v", n, err)
 	}
 	g := governor(t)
 	throttled(t, g, scope)
@@ -147,8 +178,12 @@ func TestFreshAndForget(t *testing.T) {
 	other.Service = "sns"
 	throttled(t, g, other)
 	keep(t, g, learned.Options{Path: path}).Close()
-	if err := learned.Forget(t.Context(), path, func(e cloudpace.LearnedScope) bool { return strings.HasSuffix(e.Scope, "/sns") }); err != nil {
-		t.Fatal(err)
+	n, err := learned.Forget(t.Context(), path, func(l cloudpace.Learned) cloudpace.Learned {
+		l.Scopes = slices.DeleteFunc(l.Scopes, func(e cloudpace.LearnedScope) bool { return !strings.HasSuffix(e.Scope, "/sns") })
+		return l
+	})
+	if n != 1 || err != nil {
+		t.Fatalf("%d forgotten, %v", n, err)
 	}
 	if l := read(t, path); len(l.Scopes) != 1 {
 		t.Errorf("one of two was forgotten, and it has %+v", l)

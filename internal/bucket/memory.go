@@ -74,14 +74,18 @@ func (m Memory) Over() time.Time {
 	if m.Rate <= 0 {
 		return later(m.At, m.Paused)
 	}
-	up := m.At
-	if m.Rate < m.Ceiling {
-		raises := math.Floor((m.Ceiling-m.Rate)/raise(m.Ceiling)) + 1 // rounding may cost one
-		up = later(m.At, m.Throttled.Add(calm)).Add(duration(raises * calm.Seconds()))
-	}
 	// At the lowest rate, which is too long rather than too short.
 	full := later(m.At, m.Paused).Add(duration(math.Max(0, m.Burst*m.Ceiling/m.Rate-m.Tokens) / m.Rate))
-	return later(up, full)
+	return later(m.Risen(), full)
+}
+
+// Risen is when the rate is back at its ceiling, if nothing more is throttled.
+func (m Memory) Risen() time.Time {
+	if m.Rate >= m.Ceiling {
+		return m.At
+	}
+	raises := math.Floor((m.Ceiling-m.Rate)/raise(m.Ceiling)) + 1 // rounding may cost one
+	return later(m.At, m.Throttled.Add(calm)).Add(duration(raises * calm.Seconds()))
 }
 
 func earlier(a, b time.Time) time.Time {
