@@ -18,7 +18,9 @@ const (
 )
 
 // ec2 is a bucket of 20 a second that stores 100.
-func ec2() Limits { return Limits{Rate: 20, Burst: 100, MinRate: 0.2, Adaptive: true, MaxPause: 300 * sec} }
+func ec2() Limits {
+	return Limits{Rate: 20, Burst: 100, MinRate: 0.2, Adaptive: true, MaxPause: 300 * sec}
+}
 
 // moments gives when the tokens of an answer may be used.
 func moments(now time.Time, g Grant) (list []time.Time) {
@@ -154,4 +156,3 @@ func TestEqualShares(t *testing.T) {
 		}
 	}
 }
-
