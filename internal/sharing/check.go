@@ -15,7 +15,7 @@ const (
 	leastRate = 1e-6 // tokens a second, one in eleven days
 	mostRate  = 1e9
 	mostCount = 1_000_000_000
-	mostTime  = 7 * 24 * time.Hour // any pause, cooldown and lease
+	Longest   = 7 * 24 * time.Hour // any pause, cooldown and lease
 	mostCause = 500                // bytes
 )
 
@@ -62,7 +62,7 @@ func count(n int) int { return min(max(0, n), mostCount) }
 
 // span is in whole microseconds, rounded up.
 func span(d time.Duration) time.Duration {
-	d = min(max(0, d), mostTime)
+	d = min(max(0, d), Longest)
 	return (d + time.Microsecond - 1).Truncate(time.Microsecond)
 }
 

@@ -71,6 +71,9 @@ func (s *Slots) Ask(now time.Time, name string, a SlotAsk) SlotGrant {
 	return SlotGrant{Slots: h.slots, Crowded: crowded}
 }
 
+// Leave frees what a member has.
+func (s *Slots) Leave(now time.Time, name string) { s.Ask(now, name, SlotAsk{Max: s.max}) }
+
 // give tells how many slots a member gets that wants so many.
 func (s *Slots) give(now time.Time, me *holder, want int) int {
 	share := s.share()
