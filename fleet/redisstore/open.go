@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -136,12 +137,8 @@ func parse(raw string) (t target, err error) {
 		port = "26379"
 	}
 	for _, h := range strings.Split(hosts, ",") {
-		hp, err := url.Parse("redis://" + h)
-		if err != nil || hp.Host != h {
+		if h, err = address(h, port); err != nil {
 			return bad("a host in it cannot be read")
-		}
-		if h != "" && hp.Port() == "" {
-			h = strings.TrimSuffix(h, ":") + ":" + port
 		}
 		t.hosts = append(t.hosts, h)
 	}
@@ -161,6 +158,27 @@ func parse(raw string) (t target, err error) {
 	}
 	t.server = t.name(strings.ToLower(scheme))
 	return t, nil
+}
+
+// address adds the port to a host that has none. An empty one stays empty.
+func address(host, port string) (string, error) {
+	if host == "" {
+		return "", nil
+	}
+	u, err := url.Parse("redis://" + host)
+	if err != nil {
+		return "", err
+	}
+	if u.Hostname() == "" || u.Host != host || strings.Count(u.Hostname(), ":") == 1 {
+		return "", fmt.Errorf("%q is no host", host)
+	}
+	if p := u.Port(); p != "" {
+		port = p
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return "", fmt.Errorf("%q is no port", port)
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
 // path takes what is behind the hosts.

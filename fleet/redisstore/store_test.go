@@ -42,13 +42,19 @@ func openWith(t *testing.T, url string, o redisstore.Options) *redisstore.Store 
 }
 
 // left tells how long every key of a test is kept.
-func left(url string, servers ...*redistest.Server) func(*testing.T) map[string]time.Duration {
+func left(servers ...*redistest.Server) func(*testing.T) map[string]time.Duration {
 	return func(t *testing.T) map[string]time.Duration {
 		keys := map[string]time.Duration{}
 		for _, s := range servers {
 			all, _ := s.Do(t, "keys", "test "+t.Name()+":*").([]any)
 			for _, k := range all {
-				keys[k.(string)] = time.Duration(s.Do(t, "pttl", k).(int64)) * time.Millisecond
+				switch ms := s.Do(t, "pttl", k).(int64); ms {
+				case -2: // gone since
+				case 0:
+					keys[k.(string)] = 1 // in this millisecond
+				default:
+					keys[k.(string)] = time.Duration(ms) * time.Millisecond
+				}
 			}
 		}
 		return keys
@@ -62,7 +68,7 @@ func TestStore(t *testing.T) {
 		return func(t *testing.T) {
 			storetest.Run(t, func(t *testing.T, test func(*testing.T, storetest.Harness)) {
 				t.Parallel()
-				test(t, storetest.Harness{Store: open(t, url), Other: open(t, url), Left: left(url, servers...)})
+				test(t, storetest.Harness{Store: open(t, url), Other: open(t, url), Left: left(servers...)})
 			})
 		}
 	}

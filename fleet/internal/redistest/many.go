@@ -26,7 +26,7 @@ func Sentinel(t testing.TB) *Watched {
 	}
 	for range 3 {
 		s := prepare(t)
-		conf := filepath.Join(s.dir, "sentinel.conf")
+		conf := filepath.Join(s.Dir, "sentinel.conf")
 		text := fmt.Sprintf(`port %d
 bind 127.0.0.1
 sentinel monitor main 127.0.0.1 %d 2
@@ -69,7 +69,7 @@ func (w *Watched) URL() string {
 	return "redis+sentinel://" + strings.Join(hosts, ",") + "/main"
 }
 
-// FailOver makes another server the master, and waits until it is.
+// FailOver makes another server the master, and waits until it is and no other.
 func (w *Watched) FailOver(t testing.TB) {
 	t.Helper()
 	before := w.master(t)
@@ -81,6 +81,15 @@ func (w *Watched) FailOver(t testing.TB) {
 	Eventually(t, "there is another master", func() error {
 		if now := w.master(t); now == before {
 			return fmt.Errorf("it is still %s", now)
+		}
+		masters := 0
+		for _, s := range w.Servers {
+			if s.Info(t, "role") == "master" {
+				masters++
+			}
+		}
+		if masters != 1 {
+			return fmt.Errorf("there are %d", masters)
 		}
 		return nil
 	})

@@ -25,7 +25,7 @@ type Server struct {
 	Addr string // host:port
 	Port int
 
-	dir     string
+	Dir     string // where it keeps its files
 	args    []string
 	options redis.Options // how the test itself talks to it
 	command *exec.Cmd
@@ -56,7 +56,7 @@ func prepare(t testing.TB, args ...string) *Server {
 	}
 	port := freePort(t)
 	return &Server{
-		Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Port: port, dir: t.TempDir(),
+		Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Port: port, Dir: t.TempDir(),
 		args: append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", ""}, args...),
 	}
 }
@@ -86,14 +86,14 @@ func free(port int) bool {
 // Run starts a server that is prepared or was stopped, and waits until it answers.
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(s.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
 	// The shell outlives a test that is killed, and takes the server with it.
 	s.command = exec.Command("sh", append([]string{"-c", `redis-server "$@" & cat >/dev/null; kill -9 $!; wait`, "sh"}, s.args...)...) //nolint:gosec // a fixed program
-	s.command.Dir, s.command.Stdout, s.command.Stderr = s.dir, log, log
+	s.command.Dir, s.command.Stdout, s.command.Stderr = s.Dir, log, log
 	if s.stdin, err = s.command.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (s *Server) Run(t testing.TB) {
 			return nil
 		}
 		if err != nil {
-			text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			text, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
 			return fmt.Errorf("%w\n%s", err, text)
 		}
 		return nil
