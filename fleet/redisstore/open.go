@@ -153,7 +153,8 @@ func parse(raw string) (t target, err error) {
 			}
 		case (key == "sentinel_username" || key == "sentinel_password") && t.kind == "sentinel":
 		default:
-			return bad("it has a parameter %q, which is unknown", key)
+			// Its name may be the rest of a password with a question mark in it.
+			return bad("it has a parameter that is unknown here (allowed: db for unix; db, sentinel_username, sentinel_password for Sentinel)")
 		}
 	}
 	t.server = t.name(strings.ToLower(scheme))

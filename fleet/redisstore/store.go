@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -81,8 +82,13 @@ func readGrant(reply []string) (g sharing.Grant, err error) {
 	if err := scan(reply, &g.Tokens, &after, &again, &g.Rate, &g.Burst, &g.Active, &paused, &open, &cooldown); err != nil {
 		return g, err
 	}
-	if len(reply) != 2 {
-		return g, errReply
+	if len(reply) != 2 || !(g.Rate > 0 && g.Rate < math.Inf(1)) || !(g.Burst >= 1 && g.Burst < math.Inf(1)) || g.Tokens < 0 || g.Active < 1 {
+		return sharing.Grant{}, errReply
+	}
+	for _, us := range []int64{max(after, -after), again, paused, open, cooldown} {
+		if us < 0 || us > 1<<51 { // the law knows no such times
+			return sharing.Grant{}, errReply
+		}
 	}
 	if g.Tokens > 0 {
 		g.Every = sharing.Every(g.Rate)

@@ -79,8 +79,7 @@ func free(port int) bool {
 	if err != nil {
 		return false
 	}
-	l.Close()
-	return true
+	return l.Close() == nil
 }
 
 // Run starts a server that is prepared or was stopped, and waits until it answers.
@@ -121,8 +120,8 @@ func (s *Server) Stop() {
 	if s.command == nil {
 		return
 	}
-	s.stdin.Close()
-	_ = s.command.Wait()
+	_ = s.stdin.Close()
+	_ = s.command.Wait() // it was killed
 	s.command = nil
 }
 
