@@ -2,7 +2,7 @@
 // accounts, so that all of them together stay within what one may use: token buckets with
 // their adaptive rate, pauses, open circuits and slots.
 //
-//	store, err := redis.Open(ctx, "redis://…")
+//	store, err := redisstore.Open(ctx, "redis://…", redisstore.Options{})
 //	…
 //	member, err := fleet.Join(ctx, governor, store, fleet.Options{})
 //	if err != nil {

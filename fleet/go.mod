@@ -1,13 +1,18 @@
 module github.com/cloudpace/cloudpace/fleet
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/cloudpace/cloudpace v0.0.0
 	github.com/gofrs/flock v0.13.1
+	github.com/redis/go-redis/v9 v9.23.0
 	go.uber.org/goleak v1.3.0
 )
 
-require golang.org/x/sys v0.47.0 // indirect
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+)
 
 replace github.com/cloudpace/cloudpace => ../

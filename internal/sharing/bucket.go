@@ -78,6 +78,7 @@ type Bucket struct {
 	// advance.
 	free time.Time
 
+	at                     time.Time // when it was last asked
 	throttled, cut, raised time.Time // when each last happened
 	paused                 time.Time // until then
 	circuit                Circuit   // until opened
@@ -102,8 +103,9 @@ func (m *member) active(now time.Time) bool {
 	return m.hungry && now.Sub(at) <= lingers
 }
 
-// Ask answers a member.
+// Ask answers a member. The ask is one that [Ask.Sane] has passed.
 func (b *Bucket) Ask(now time.Time, name string, a Ask) Grant {
+	b.follow(now)
 	b.settle(now, a.Limits)
 	me := b.members[name]
 	if me == nil {
@@ -118,8 +120,8 @@ func (b *Bucket) Ask(now time.Time, name string, a Ask) Grant {
 	if a.Drained && b.free.Before(now) {
 		b.free = now
 	}
-	if a.Debt > 0 {
-		b.free = b.free.Add(b.span(float64(a.Debt)))
+	if debt := math.Min(float64(a.Debt), math.Ceil(b.limits.Burst)); debt > 0 {
+		b.spend(now, debt)
 	}
 	if me.hungry = a.Want > 0; me.hungry {
 		me.seen = now
@@ -135,15 +137,28 @@ func (b *Bucket) Ask(now time.Time, name string, a Ask) Grant {
 	return g
 }
 
+// follow goes along with a clock that was set back, as it is where another server takes
+// over: as if no time had passed, so that nothing is handed out twice, and nobody waits
+// for the old time to come again.
+func (b *Bucket) follow(now time.Time) {
+	if back := now.Sub(b.at); back < 0 && !b.at.IsZero() {
+		for _, t := range []*time.Time{&b.free, &b.throttled, &b.cut, &b.raised, &b.paused, &b.opened} {
+			*t = t.Add(back)
+		}
+		for _, m := range b.members {
+			m.seen, m.last = m.seen.Add(back), m.last.Add(back)
+		}
+	}
+	b.at = now
+}
+
 // settle takes over the limits, and forgets stored tokens beyond the burst and members
 // that have gone.
 func (b *Bucket) settle(now time.Time, l Limits) {
-	l.Burst = math.Max(1, l.Burst)
-	l.MinRate = math.Min(l.MinRate, l.Rate)
 	switch {
 	case b.limits == Limits{}:
 		b.limits, b.rate = l, l.Rate
-		b.free = now.Add(-b.span(l.Burst))
+		b.free = now.Add(-b.past(l.Burst))
 	case b.limits != l:
 		rate := l.Rate // of a member that was configured otherwise
 		if b.rate < b.limits.Rate {
@@ -155,7 +170,8 @@ func (b *Bucket) settle(now time.Time, l Limits) {
 	}
 	b.fill(now)
 	for name, m := range b.members {
-		if !m.active(now) && now.Sub(m.seen) > lingers {
+		// One with tokens in the future is kept for the sake of give.
+		if !m.active(now) && now.Sub(m.seen) > lingers && !m.last.After(now) {
 			delete(b.members, name)
 		}
 	}
@@ -163,26 +179,36 @@ func (b *Bucket) settle(now time.Time, l Limits) {
 
 // fill forgets what is stored beyond the burst.
 func (b *Bucket) fill(now time.Time) {
-	if full := now.Add(-b.span(b.burst())); b.free.Before(full) {
+	if full := now.Add(-b.past(b.burst())); b.free.Before(full) {
 		b.free = full
 	}
 }
 
-// span is how long n tokens take.
+// spend takes the next n tokens.
+func (b *Bucket) spend(now time.Time, n float64) {
+	b.free = b.free.Add(b.span(n))
+	if far := now.Add(longest); b.free.After(far) {
+		b.free = far
+	}
+}
+
+// span is how long n tokens take, and past how long ago they began where they are there
+// now: both so that rounding adds none.
 func (b *Bucket) span(n float64) time.Duration { return duration(n / b.rate) }
+func (b *Bucket) past(n float64) time.Duration { return whole(math.Floor(n / b.rate * perSecond)) }
 
 // burst is the one in force, in proportion to the rate.
 func (b *Bucket) burst() float64 { return math.Max(1, b.limits.Burst*b.rate/b.limits.Rate) }
 
 // stored is how many tokens are there; below zero is handed out in advance.
-func (b *Bucket) stored(now time.Time) float64 { return now.Sub(b.free).Seconds() * b.rate }
+func (b *Bucket) stored(now time.Time) float64 { return seconds(now.Sub(b.free)) * b.rate }
 
 // setRate puts a rate in force. What is stored stays, up to the burst, and so do the
 // moments that are handed out already.
 func (b *Bucket) setRate(now time.Time, stored, rate float64) {
 	b.rate = math.Min(b.limits.Rate, math.Max(b.limits.MinRate, rate))
 	if stored > 0 {
-		b.free = now.Add(-b.span(math.Min(stored, b.burst())))
+		b.free = now.Add(-b.past(math.Min(stored, b.burst())))
 	}
 }
 
@@ -192,7 +218,7 @@ func (b *Bucket) give(now time.Time, name string, n int) {
 	if n <= 0 {
 		return
 	}
-	to := b.free.Add(-b.span(float64(n)))
+	to := b.free.Add(-b.past(float64(n)))
 	for other, m := range b.members {
 		if other != name && m.last.After(to) {
 			to = m.last
@@ -210,19 +236,19 @@ func (b *Bucket) give(now time.Time, name string, n int) {
 // learn follows what the server said.
 func (b *Bucket) learn(now time.Time, a Ask) {
 	if a.Throttled && a.Ago < calm {
-		at := now.Add(-max(0, a.Ago))
+		at := now.Add(-a.Ago)
 		if at.After(b.throttled) {
 			b.throttled = at
 		}
 		stored := b.stored(now)
-		if b.limits.Adaptive && (b.cut.IsZero() || now.Sub(b.cut) >= cutWindow) {
+		if b.limits.Adaptive && now.Sub(b.cut) >= cutWindow {
 			b.cut = now
 			b.setRate(now, stored, b.rate*cutShare)
 		}
 		if b.free.Before(now) {
 			b.free = now // what was stored is gone
 		}
-		b.pause(now, a.Hint-max(0, a.Ago))
+		b.pause(now, a.Hint-a.Ago)
 	}
 	b.pause(now, a.Pause)
 	if a.Succeeded && b.rate < b.limits.Rate && now.Sub(b.throttled) >= calm && now.Sub(b.raised) >= calm {
@@ -244,7 +270,7 @@ func (b *Bucket) pause(now time.Time, d time.Duration) {
 		return
 	}
 	b.paused = now.Add(d)
-	from := b.paused.Add(-b.span(1))
+	from := b.paused.Add(-b.past(1))
 	if from.Before(now) {
 		from = now
 	}
@@ -272,9 +298,9 @@ func (b *Bucket) hand(now time.Time, me *member, want int) Grant {
 	if n <= 0 {
 		return Grant{}
 	}
-	every := b.span(1)
-	g := Grant{Tokens: n, After: b.free.Add(every).Sub(now), Every: every}
-	b.free = b.free.Add(b.span(float64(n)))
+	every := Every(b.rate)
+	g := Grant{Tokens: n, After: b.free.Sub(now) + every, Every: every}
+	b.spend(now, float64(n))
 	if b.free.After(me.last) {
 		me.last = b.free
 	}
@@ -282,11 +308,24 @@ func (b *Bucket) hand(now time.Time, me *member, want int) Grant {
 	return g
 }
 
-// duration rounds seconds up to whole nanoseconds and saturates.
-func duration(seconds float64) time.Duration {
-	ns := math.Ceil(seconds * float64(time.Second))
-	if !(ns < float64(1<<62)) {
-		return 1 << 62
-	}
-	return time.Duration(ns)
+// Every is the time between two tokens.
+func Every(rate float64) time.Duration {
+	return time.Duration(math.Min(math.Ceil(float64(time.Second)/rate), float64(longest)))
 }
+
+// The law reckons in whole microseconds, as stores do whose clock has no more, so that
+// all of them come to the same numbers.
+const (
+	longest   = 1e15 * time.Microsecond // any stretch of time, 31 years
+	perSecond = float64(time.Second / time.Microsecond)
+)
+
+// duration rounds up, so that nothing is early.
+func duration(seconds float64) time.Duration { return whole(math.Ceil(seconds * perSecond)) }
+
+// whole takes whole microseconds.
+func whole(us float64) time.Duration {
+	return time.Duration(math.Min(us, float64(longest/time.Microsecond))) * time.Microsecond
+}
+
+func seconds(d time.Duration) float64 { return float64(d.Microseconds()) / perSecond }

@@ -12,4 +12,7 @@
 //
 // A member counts a moment from when it hears of it, which is after it was handed out,
 // so that neither the network nor its clock can make it early.
+//
+// What members say is checked before, by Sane. Time is reckoned in whole microseconds,
+// and always so that rounding hands out nothing too early and nothing twice.
 package sharing
