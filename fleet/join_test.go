@@ -63,8 +63,8 @@ func join(t testing.TB, store fleet.Store, o fleet.Options) (*cloudpace.Governor
 func TestEightProcessesOnOneBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 4000
-		store := newDev()
-		store.delay = time.Millisecond
+		store := newWatched()
+		store.away = time.Millisecond
 		quota := newServer(20, 100)
 		start := time.Now()
 		var left atomic.Int64
@@ -94,7 +94,7 @@ func TestEightProcessesOnOneBucket(t *testing.T) {
 		work.Wait()
 		took := time.Since(start)
 		ideal := time.Duration(float64(calls-100) / 20 * float64(time.Second))
-		t.Logf("%s, ideal %s, %.3f; refused %d of %d; %d trips, %.3f a token", took, ideal, took.Seconds()/ideal.Seconds(), quota.refused, quota.asked, store.trips, float64(store.trips)/calls)
+		t.Logf("%s, ideal %s, %.3f; refused %d of %d; %d trips, %.3f a token", took, ideal, took.Seconds()/ideal.Seconds(), quota.refused, quota.asked, store.asked(), float64(store.asked())/calls)
 		for i := range shares {
 			t.Logf("share %d: %d", i, shares[i].Load())
 		}

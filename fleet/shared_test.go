@@ -62,8 +62,8 @@ func TestRoundTrips(t *testing.T) {
 	for _, members := range []int{1, 8} {
 		t.Run(fmt.Sprint(members), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := newDev()
-				store.delay = time.Millisecond
+				store := newWatched()
+				store.away = time.Millisecond
 				var work sync.WaitGroup
 				var calls atomic.Int64
 				for range members {
@@ -80,10 +80,7 @@ func TestRoundTrips(t *testing.T) {
 					}
 				}
 				work.Wait()
-				store.mu.Lock()
-				trips := store.trips
-				store.mu.Unlock()
-				per := float64(trips) / float64(calls.Load())
+				per := float64(store.asked()) / float64(calls.Load())
 				t.Logf("%d members: %d calls, %.4f exchanges a call", members, calls.Load(), per)
 				if n := calls.Load(); n < 10_500 || n > 11_600 || per > 0.05 {
 					t.Errorf("%d calls in 10 s, %.3f exchanges a call", n, per)
@@ -96,8 +93,8 @@ func TestRoundTrips(t *testing.T) {
 // A single caller pays for its first call with a wait for the store, and seldom again.
 func TestOneCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newDev()
-		store.delay = 5 * time.Millisecond
+		store := newWatched()
+		store.away = 5 * time.Millisecond
 		g := governed(t)
 		joined(t, store, g)
 		waits := 0
@@ -118,7 +115,7 @@ func TestOneCaller(t *testing.T) {
 // What one process is told by a server holds for all.
 func TestThrottleIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newDev()
+		store := newWatched()
 		a, b := governed(t), governed(t)
 		joined(t, store, a)
 		joined(t, store, b)
@@ -157,7 +154,7 @@ func TestThrottleIsShared(t *testing.T) {
 // A circuit that opens in one process opens in all, and the try of one tells them.
 func TestCircuitIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newDev()
+		store := newWatched()
 		a, b := governed(t), governed(t)
 		joined(t, store, a)
 		joined(t, store, b)
@@ -191,7 +188,7 @@ func TestCircuitIsShared(t *testing.T) {
 // get the same.
 func TestSlotsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newDev()
+		store := newWatched()
 		var work sync.WaitGroup
 		var now, most atomic.Int64
 		shares := make([]int64, 4)
@@ -234,7 +231,7 @@ func TestSlotsAreShared(t *testing.T) {
 // so once, and shares again when it is back.
 func TestStoreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newDev()
+		store := newWatched()
 		var ms []*fleet.Membership
 		var calls atomic.Int64
 		ctx, stop := context.WithCancel(t.Context())
@@ -293,16 +290,10 @@ func TestStoreGone(t *testing.T) {
 	})
 }
 
-func (d *devStore) set(err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.fail = err
-}
-
 // Who leaves takes nothing along, and the governor has its limits for itself again.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newDev()
+		store := newWatched()
 		g := governed(t)
 		m := joined(t, store, g)
 		admit(t, g, ec2).End(nil)
@@ -311,8 +302,8 @@ func TestClose(t *testing.T) {
 		}
 		m.Close()
 		m.Close()
-		if len(store.members) != 0 {
-			t.Errorf("members: %v", store.members)
+		if s, err := store.Status(t.Context()); err != nil || len(s.Members) != 0 {
+			t.Errorf("members: %+v, %v", s.Members, err)
 		}
 		start := time.Now()
 		for range 20 {
@@ -328,7 +319,7 @@ func TestClose(t *testing.T) {
 // Settings that change while it is shared move to the new buckets.
 func TestConfigure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newDev()
+		store := newWatched()
 		g := governed(t)
 		joined(t, store, g)
 		admit(t, g, ec2).End(nil)
@@ -351,7 +342,7 @@ func TestConfigure(t *testing.T) {
 // account's tokens from others.
 func TestLevelsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newDev()
+		store := newWatched()
 		ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
 		defer stop()
 		var work sync.WaitGroup
@@ -390,7 +381,7 @@ func TestLevelsAreShared(t *testing.T) {
 // A pause is heard of many times, and ends once.
 func TestAPauseThatIsHeardOfAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newDev()
+		store := newWatched()
 		a, b := governed(t), governed(t)
 		joined(t, store, a)
 		joined(t, store, b)

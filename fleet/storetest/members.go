@@ -32,8 +32,11 @@ func testSlots(t *testing.T, h Harness) {
 	if g := slots(t, h.Store, "a", "p", long); g.Slots != 3 {
 		t.Errorf("two that want all: %+v", g)
 	}
-	if g := slots(t, h.other(), "b", "p", sharing.SlotAsk{Max: 6, InUse: 5, Want: 5, Lasts: 1000 * sec}); g.Slots != 5 {
-		t.Errorf("what is in use: %+v", g)
+	if g := slots(t, h.other(), "b", "p", sharing.SlotAsk{Max: 6, InUse: 5, Want: 5, Lasts: 1000 * sec}); g.Slots != 3 {
+		t.Errorf("more in use than is its own: %+v", g)
+	}
+	if g := slots(t, h.Store, "a", "p", long); g.Slots != 1 {
+		t.Errorf("beside one that uses five of six: %+v", g)
 	}
 	if g := slots(t, h.other(), "b", "p", sharing.SlotAsk{Max: 6}); g.Slots != 0 {
 		t.Errorf("what is not wanted: %+v", g)
