@@ -132,10 +132,10 @@ func (c *checker) fault(at string, f Fault, upstream bool) {
 		c.reject(at+"status", f.Status, "200 to 599")
 	}
 	switch {
-	case f.Kind == Latency:
+	case f.Kind == Latency || f.Kind == Idle:
 		c.number(at+"seconds", f.Seconds, f.Seconds > 0 && f.Seconds <= 3600, "> 0, at most 3600")
 	case f.Seconds != 0:
-		c.reject(at+"seconds", f.Seconds, "only with fault: latency")
+		c.reject(at+"seconds", f.Seconds, "only with fault: latency or idle")
 	}
 	if f.Kind == Error && f.Code == "" {
 		c.reject(at+"code", nil, "the provider's error code, such as InternalFailure")

@@ -128,7 +128,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c, settled := s.front.Identify(r, s.setting())
 	v := s.stats.arrive(c, time.Now())
 	if settled != nil {
-		v.served(settled.Status)
+		v.served(settled.amounts())
 		settled.write(w)
 		return
 	}
@@ -166,7 +166,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f != nil {
 		v.faulted(f.Kind)
 	} else {
-		v.served(answer.Status)
+		v.served(answer.amounts())
 	}
 	answer.write(w)
 }
