@@ -75,7 +75,7 @@ func (q *request) fail(p problem) sim.Answer {
 	if q.grpc {
 		return failRPC(p)
 	}
-	return failREST(p)
+	return failREST(p, q.service == managerService)
 }
 
 const accessNotConfigured = "accessNotConfigured"

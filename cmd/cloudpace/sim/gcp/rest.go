@@ -142,10 +142,11 @@ func respondJSON(value any) sim.Answer {
 	return sim.Answer{Status: http.StatusOK, Header: restHeader(), Body: append(text, '\n')}
 }
 
-// failREST writes an error in the form that Google's APIs share.
-func failREST(p problem) sim.Answer {
+// failREST writes an error in the form that Google's APIs share. Older ones, such as
+// Resource Manager, have a reason in a form of their own besides.
+func failREST(p problem, older bool) sim.Answer {
 	o := object{"code": p.http(), "message": p.message, "status": p.name()}
-	if p.reason != "" {
+	if older && p.reason != "" {
 		domain := "global"
 		if p.reason == accessNotConfigured {
 			domain = "usageLimits"
