@@ -100,6 +100,13 @@ const (
 type Edit struct {
 	RepeatToken bool // the page's token leads to the same page
 	EmptyPage   bool // nothing on the page, and a token to what should have been there
+	Unreachable bool // the last region is missing, and the list says so
+}
+
+// Partial is a front with lists that can say that a region is missing.
+type Partial interface {
+	Front
+	Partial()
 }
 
 // Front speaks a provider's protocols.

@@ -40,6 +40,9 @@ const (
 
 	RepeatToken FaultKind = "repeat_token" // the page's token leads to the page itself
 	EmptyPage   FaultKind = "empty_page"   // a page with nothing on it but a token
+	// Unreachable is for a front that is [Partial]: the list leaves its last region
+	// out, and says so.
+	Unreachable FaultKind = "unreachable"
 )
 
 // FaultKinds lists them all.
@@ -50,7 +53,7 @@ func FaultKinds() []FaultKind {
 var (
 	ofConnection = []FaultKind{Reset, Close, Hang}
 	ofAnswer     = []FaultKind{Error, HTTP500, HTTP503, HTML, Wrong, Truncated, Cut, CloseMidBody, Expired, Denied, DeniedByPolicy, RegionDisabled}
-	ofPage       = []FaultKind{RepeatToken, EmptyPage}
+	ofPage       = []FaultKind{RepeatToken, EmptyPage, Unreachable}
 )
 
 // Fault makes the calls it matches go wrong. Without First, After, Every and

@@ -83,7 +83,11 @@ func (p Profile) Check(front Front, upstream bool) error {
 		c.page(at, n.Match, upstream)
 	}
 	for i, f := range p.Faults {
-		c.fault(fmt.Sprintf("faults[%d].", i), f, upstream)
+		at := fmt.Sprintf("faults[%d].", i)
+		c.fault(at, f, upstream)
+		if _, partial := front.(Partial); f.Kind == Unreachable && !partial {
+			c.reject(at+"fault", string(f.Kind), "faults that "+front.Provider()+" can have: its lists say of no region that it is missing")
+		}
 	}
 	return errors.Join(c.faults...)
 }

@@ -185,7 +185,10 @@ func (s *Server) charge(c *Call) *Refusal {
 }
 
 func edit(f *Fault) Edit {
-	return Edit{RepeatToken: f != nil && f.Kind == RepeatToken, EmptyPage: f != nil && f.Kind == EmptyPage}
+	if f == nil {
+		return Edit{}
+	}
+	return Edit{RepeatToken: f.Kind == RepeatToken, EmptyPage: f.Kind == EmptyPage, Unreachable: f.Kind == Unreachable}
 }
 
 // wait tells whether the time passed before the client left or the server ended.

@@ -35,6 +35,9 @@ func (*Front) Regions() []string {
 
 var projectID = regexp.MustCompile(`^[a-z][a-z0-9-]{4,28}[a-z0-9]$`)
 
+// Partial says that there are lists that tell what is missing: those of clusters.
+func (*Front) Partial() {}
+
 // CheckAccount wants a project's id.
 func (*Front) CheckAccount(id string) error {
 	if projectID.MatchString(id) {

@@ -75,7 +75,7 @@ func (q *request) fail(p problem) sim.Answer {
 	if q.grpc {
 		return failRPC(p)
 	}
-	return failREST(p, q.service == managerService)
+	return failREST(p, q.service != assetService)
 }
 
 const accessNotConfigured = "accessNotConfigured"
@@ -116,13 +116,18 @@ func help(pairs ...string) *errdetails.Help {
 // what there is not: Google does not tell these apart (AIP-193, AIP-211).
 func (q *request) denied() problem {
 	permission := "cloudasset.assets." + strings.ToLower(q.operation[:1]) + q.operation[1:]
-	if q.operation == listAssets {
+	switch {
+	case q.operation == listAssets:
 		permission = "cloudasset.assets.listResource"
+	case q.service == managerService:
+		permission = "resourcemanager.projects.get"
+	case q.service == clusterService:
+		permission = "container.clusters.list"
 	}
 	return problem{
 		code: codes.PermissionDenied, message: "Request denied by Cloud IAM.", reason: "forbidden",
 		details: []proto.Message{
-			&errdetails.ErrorInfo{Reason: "IAM_PERMISSION_DENIED", Domain: "cloudasset." + domain, Metadata: map[string]string{
+			&errdetails.ErrorInfo{Reason: "IAM_PERMISSION_DENIED", Domain: q.host(), Metadata: map[string]string{
 				"permission": permission, "resource": shown(q.parent),
 			}},
 			help("To check permissions required for this RPC:", "https://cloud.google.com/asset-inventory/docs/access-control#required_permissions"),
@@ -146,10 +151,7 @@ func (q *request) userProjectDenied(consumer string) problem {
 // disabled is what is said where the API is off in the project that pays.
 func (q *request) disabled() problem {
 	project := strings.TrimPrefix(q.consumer, "projects/")
-	title := "Cloud Asset API"
-	if q.service == managerService {
-		title = "Cloud Resource Manager API"
-	}
+	title := map[string]string{assetService: "Cloud Asset API", managerService: "Cloud Resource Manager API", clusterService: "Kubernetes Engine API"}[q.service]
 	where := "https://console.developers.google.com/apis/api/" + q.host() + "/overview?project=" + project
 	text := title + " has not been used in project " + project + " before or it is disabled. Enable it by visiting " + where + " then retry. If you enabled this API recently, wait a few minutes for the action to propagate to our systems and retry."
 	return problem{

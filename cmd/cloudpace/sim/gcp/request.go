@@ -17,10 +17,12 @@ import (
 const (
 	assetService    = "cloudasset"
 	managerService  = "cloudresourcemanager"
+	clusterService  = "container"
 	listAssets      = "ListAssets"
 	searchResources = "SearchAllResources"
 	searchPolicies  = "SearchAllIamPolicies"
 	searchProjects  = "Search"
+	listClusters    = "ListClusters"
 )
 
 // userProject is the header that names the quota project, over gRPC too.
@@ -35,6 +37,7 @@ type request struct {
 	consumer           string        // the same as answers have it: by the project's number
 	message            proto.Message // what is asked of Asset Inventory
 	projects           *projectsRequest
+	location           string                         // whose clusters are listed; "-" is all
 	ask                func(*context) (any, *problem) // nil where it is not modelled
 	problem            *problem                       // why it cannot be read
 
@@ -86,7 +89,7 @@ func (q *request) reads() bool {
 }
 
 // about tells whether it is about a part of the hierarchy.
-func (q *request) about() bool { return q.message != nil }
+func (q *request) about() bool { return q.message != nil || q.location != "" }
 
 // parentField is the field that names it.
 func (q *request) parentField() string {
@@ -96,7 +99,7 @@ func (q *request) parentField() string {
 	return "scope"
 }
 
-func (q *request) pages() bool { return q.ask != nil }
+func (q *request) pages() bool { return q.ask != nil && q.location == "" }
 
 func (q *request) token() string {
 	if q.projects != nil {

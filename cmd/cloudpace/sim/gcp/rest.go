@@ -23,6 +23,11 @@ func readREST(r *http.Request) *request {
 		q.readProjects(r.URL.Query())
 		return q
 	}
+	if project, location, ok := clusterPath(r.Method, r.URL.Path); ok {
+		q.service, q.operation, q.parent, q.location = clusterService, listClusters, project, location
+		q.ask = (*context).listClusters
+		return q
+	}
 	parent, operation, ok := route(r.Method, r.URL.Path)
 	if !ok {
 		q.operation = "(unknown)" // nobody's, so that made-up ones fill no report

@@ -58,10 +58,21 @@ func (t thing) fullName(e *sim.Estate) string {
 	if rest, ok := strings.CutPrefix(path, "{up}"); ok {
 		path = t.up(e) + rest
 	}
-	if strings.Contains(path, "{n}") {
-		path = strings.Replace(path, "{n}", Number(e, t.place.Account), 1)
+	for _, part := range []struct {
+		mark string
+		text func() string
+	}{
+		{"{p}", func() string { return t.place.Account }},
+		{"{n}", func() string { return Number(e, t.place.Account) }},
+		{"{r}", func() string { return t.place.Region }},
+		{"{z}", func() string { return t.zone(e) }},
+		{"{x}", func() string { return t.short(e) }},
+	} {
+		if before, after, ok := strings.Cut(path, part.mark); ok {
+			path = before + part.text() + after
+		}
 	}
-	return strings.NewReplacer("{p}", t.place.Account, "{r}", t.place.Region, "{z}", t.zone(e), "{x}", t.short(e)).Replace(path)
+	return path
 }
 
 // up is the full name of what it is part of. Where there is none of those, it is in
