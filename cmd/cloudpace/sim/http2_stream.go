@@ -291,7 +291,14 @@ func (w *h2Writer) block(to *http2.Framer, status string, fields http.Header, en
 			field(name, value)
 		}
 	}
-	return to.WriteHeaders(http2.HeadersFrameParam{StreamID: w.stream.id, BlockFragment: c.fields.Bytes(), EndHeaders: true, EndStream: end})
+	text := c.fields.Bytes()
+	n := min(len(text), h2Frame)
+	err := to.WriteHeaders(http2.HeadersFrameParam{StreamID: w.stream.id, BlockFragment: text[:n], EndHeaders: n == len(text), EndStream: end})
+	for text = text[n:]; err == nil && len(text) > 0; text = text[n:] {
+		n = min(len(text), h2Frame)
+		err = to.WriteContinuation(w.stream.id, n == len(text), text[:n])
+	}
+	return err
 }
 
 // breakOff sends the first bytes of an answer's frames. Nothing comes after them

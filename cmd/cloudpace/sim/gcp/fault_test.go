@@ -91,6 +91,16 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestLongMessage: an error whose words do not fit into one frame arrives whole.
+func TestLongMessage(t *testing.T) {
+	long := strings.Repeat("no ", 20_000) + "end"
+	o := startWith(t, sim.Fault{Kind: sim.Error, Code: "SERVICE_DISABLED", Message: long})
+	_, _, err := once(t.Context(), o.client(), onePage)
+	if status.Convert(err).Message() != long || reason(err) != "SERVICE_DISABLED" {
+		t.Errorf("%.100v", err)
+	}
+}
+
 // TestExpiredCredentials: a token that was good once, without any fault.
 func TestExpiredCredentials(t *testing.T) {
 	o := startWith(t)
