@@ -160,9 +160,9 @@ type key struct {
 }
 
 // whose reads in credentials who reads, and whose quota is used: the project that is
-// named in the environment or the file, and else, for a key of a service account, the
-// account's own, which Google charges where no other is named (cloud.google.com,
-// "Quota project overview"). What they do not say is empty.
+// named in the environment or the file, and else, for a service account, its own, which
+// Google charges where no other is named (cloud.google.com, "Set the quota project").
+// What they do not say is empty.
 func whose(ctx context.Context, creds *auth.Credentials) (caller, quotaProject string) {
 	var k key
 	_ = json.Unmarshal(creds.JSON(), &k) // what is no JSON says nothing
@@ -173,7 +173,17 @@ func whose(ctx context.Context, creds *auth.Credentials) (caller, quotaProject s
 	if k.Type == "service_account" {
 		quotaProject = cmp.Or(quotaProject, k.ProjectID)
 	}
-	return cmp.Or(k.ClientEmail, impersonated(k.Impersonation), k.Account), quotaProject
+	caller = cmp.Or(k.ClientEmail, impersonated(k.Impersonation), k.Account)
+	return caller, cmp.Or(quotaProject, homeOf(caller))
+}
+
+// homeOf is the project of a service account: name@PROJECT.iam.gserviceaccount.com.
+func homeOf(account string) string {
+	_, domain, _ := strings.Cut(account, "@")
+	if id, ok := strings.CutSuffix(domain, ".iam.gserviceaccount.com"); ok && projectID.MatchString(id) {
+		return id // a project of a domain's own is written otherwise here, and does not match
+	}
+	return ""
 }
 
 // impersonated is the service account in the address that its tokens come from:

@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	"cloud.google.com/go/asset/apiv1/assetpb"
-	"encoding/json"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 

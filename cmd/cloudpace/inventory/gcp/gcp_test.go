@@ -20,11 +20,11 @@ import (
 	"cloud.google.com/go/iam/apiv1/iampb"
 	"go.uber.org/goleak"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/genproto/googleapis/type/expr"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -155,10 +155,14 @@ func properties() *structpb.Struct {
 }
 
 func policy() *iampb.Policy {
-	return &iampb.Policy{Bindings: []*iampb.Binding{
-		{Role: "roles/viewer", Members: []string{"user:a@example.com", "group:b@example.com"}},
-		{Role: "roles/editor", Members: []string{"serviceAccount:c@example-1.iam.gserviceaccount.com"}, Condition: &expr.Expr{Title: "until May", Expression: "request.time < timestamp('2027-05-01T00:00:00Z')"}},
-	}}
+	p := new(iampb.Policy)
+	if err := protojson.Unmarshal([]byte(`{"bindings": [
+		{"role": "roles/viewer", "members": ["user:a@example.com", "group:b@example.com"]},
+		{"role": "roles/editor", "members": ["serviceAccount:c@example-1.iam.gserviceaccount.com"],
+			"condition": {"title": "until May", "expression": "request.time < timestamp('2027-05-01T00:00:00Z')"}}]}`), p); err != nil {
+		panic(err)
+	}
+	return p
 }
 
 func must[T any](v T, err error) T {
@@ -275,7 +279,7 @@ func runWith(ctx context.Context, t testing.TB, e *Estate, o inventory.Options, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.records, r.assets, r.edges = records, read1[inventory.Asset](t, dir, inventory.AssetsFile), read1[inventory.Edge](t, dir, inventory.EdgesFile)
+	r.records, r.assets, r.edges = records, lines[inventory.Asset](t, dir, inventory.AssetsFile), lines[inventory.Edge](t, dir, inventory.EdgesFile)
 	r.doc = inventory.NewDocument(inventory.Summary{}, records, o.Sink, nil, context.Cause(ctx))
 	for _, rec := range records {
 		text, _ := json.Marshal(rec)
@@ -284,7 +288,7 @@ func runWith(ctx context.Context, t testing.TB, e *Estate, o inventory.Options, 
 	return r
 }
 
-func read1[T any](t testing.TB, dir, name string) (list []T) {
+func lines[T any](t testing.TB, dir, name string) (list []T) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, name))
 	if os.IsNotExist(err) {
@@ -294,31 +298,19 @@ func read1[T any](t testing.TB, dir, name string) (list []T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	scanner := bufio.NewScanner(f)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
 		var v T
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+		if err := json.Unmarshal(scanner.Bytes(), &v); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, v)
 	}
-	if err := lines.Err(); err != nil {
+	if err := scanner.Err(); err != nil {
 		t.Fatal(err)
 	}
 	return list
-}
-
-// record finds a task's record.
-func (r result) record(t testing.TB, account, task string) inventory.Record {
-	t.Helper()
-	for _, rec := range r.records {
-		if rec.Account == account && rec.Task == task {
-			return rec
-		}
-	}
-	t.Fatalf("no record of %s in %s among %d", task, account, len(r.records))
-	return inventory.Record{}
 }
 
 // tasks are the records in short: "gcp_list_assets SUCCESS".

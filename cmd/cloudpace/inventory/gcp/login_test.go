@@ -118,8 +118,10 @@ func TestWhose(t *testing.T) {
 		{`{"type":"service_account","project_id":"example-1","quota_project_id":"example-2"}`, "", "example-2"},
 		{`{"type":"authorized_user","account":"u@example.com","quota_project_id":"example-2"}`, "u@example.com", "example-2"},
 		{`{"type":"authorized_user","project_id":"example-1"}`, "", ""},
-		{`{"type":"impersonated_service_account","service_account_impersonation_url":"https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/b@example-1.iam.gserviceaccount.com:generateAccessToken"}`, "b@example-1.iam.gserviceaccount.com", ""},
+		{`{"type":"impersonated_service_account","service_account_impersonation_url":"https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/b@example-1.iam.gserviceaccount.com:generateAccessToken"}`, "b@example-1.iam.gserviceaccount.com", "example-1"},
 		{`{"type":"external_account","service_account_impersonation_url":"https://example.com/"}`, "", ""},
+		{`{"client_email":"c@example-1.example.com.iam.gserviceaccount.com"}`, "c@example-1.example.com.iam.gserviceaccount.com", ""},
+		{`{"client_email":"1-compute@developer.gserviceaccount.com"}`, "1-compute@developer.gserviceaccount.com", ""},
 		{``, "", ""},
 		{`[`, "", ""},
 	} {
