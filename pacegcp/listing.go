@@ -36,7 +36,7 @@ func (p *pages[T]) all(ctx context.Context, opts []Option) iter.Seq2[*T, error] 
 		l := &listing[T]{pages: p, wiring: w, token: p.token}
 		more, err := l.run(ctx, yield)
 		if err != nil && more {
-			yield(nil, &ListingError{PageToken: l.token, Err: err})
+			yield(nil, early(l.token, err))
 		}
 	}
 }
@@ -101,14 +101,14 @@ func (l *listing[T]) follow(next string, items int) error {
 	l.token = next
 	if _, again := l.seen[maphash.String(l.seed, next)]; again {
 		l.token = ""
-		return fmt.Errorf("pacegcp: %s: the service gave the same page token twice", l.scope)
+		return fmt.Errorf("pacegcp: %s: the service gave the same page token twice: %w", l.scope, ErrNoEnd)
 	}
 	if items > 0 {
 		l.barren = 0
 		return nil
 	}
 	if l.barren++; l.barren == mostBarren {
-		return fmt.Errorf("pacegcp: %s: %d pages in a row had a token and no items", l.scope, mostBarren)
+		return fmt.Errorf("pacegcp: %s: %d pages in a row had a token and no items: %w", l.scope, mostBarren, ErrNoEnd)
 	}
 	return nil
 }

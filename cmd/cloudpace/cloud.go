@@ -44,6 +44,7 @@ type source struct {
 type opened struct {
 	accounts []inventory.Account
 	tasks    func(wanted func(inventory.Kind) bool) []inventory.Task
+	close    func() // once the tasks are over; nil where nothing is kept open
 }
 
 // demonstration is a provider's part of the demo.
@@ -58,7 +59,7 @@ type demonstration struct {
 }
 
 // clouds are those that can be mapped.
-func clouds() []*cloud { return []*cloud{awsCloud(), azureCloud()} }
+func clouds() []*cloud { return []*cloud{awsCloud(), azureCloud(), gcpCloud()} }
 
 // addFlags gives the command the provider's flags, and remembers which these are.
 func (c *cloud) addFlags(command *cobra.Command) {

@@ -54,7 +54,7 @@ func azureSource(o azure.Options) source {
 			if err != nil {
 				return opened{}, err
 			}
-			return opened{tenant.Accounts(), tenant.Tasks}, nil
+			return opened{tenant.Accounts(), tenant.Tasks, tenant.Close}, nil
 		},
 	}
 }

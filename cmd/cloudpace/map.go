@@ -30,10 +30,11 @@ func newMapCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "map",
 		Short: "List what is in an account, and what could not be listed",
-		Long: `map reads what is in AWS accounts and Azure subscriptions, and writes three files
-into a directory:
+		Long: `map reads what is in AWS accounts, Azure subscriptions and Google Cloud projects,
+and writes files into a directory:
 
   assets.jsonl  one thing a line
+  edges.jsonl   one role of somebody on a thing a line, of Google Cloud
   run.json      a summary, a coverage record for each account, region and task,
                 and what throttling cost
   report.html   the same for people, in one file for the browser
@@ -52,6 +53,7 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
   cloudpace map -p aws --profile audit --regions eu-west-1,eu-central-1 --skip tags
   cloudpace map -p aws --role-arn arn:aws:iam::111122223333:role/Audit --fail-on-partial
   cloudpace map -p azure --management-group workloads
+  cloudpace map -p gcp --parent organizations/123456789012 --quota-project example-1
   cloudpace map -p aws,azure --only network`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -138,6 +140,8 @@ func (f *mapFlags) conflict(changed func(string) bool) error {
 	for _, c := range f.clouds {
 		flag, ok := c.named(changed)
 		switch {
+		case f.demo && c.demo.front == nil && slices.Contains(f.providers, c.provider):
+			return usage("there is no demo of %s", c.title)
 		case !ok:
 		case f.demo:
 			return usage("--demo and --%s exclude each other: the demo reads nothing but what it simulates", flag)
@@ -156,6 +160,7 @@ func (f *mapFlags) choose(changed func(string) bool) (list []*cloud, absent []er
 		_, flagged := c.named(changed)
 		c.asked = flagged || slices.Contains(f.providers, c.provider)
 		switch {
+		case f.demo && c.demo.front == nil: // it has none
 		case len(f.providers) > 0:
 			if c.asked {
 				list = append(list, c)

@@ -205,8 +205,10 @@ func TestS15_3ProviderCannotBeOpened(t *testing.T) {
 func TestNoCredentialsAtAll(t *testing.T) {
 	fakeaws.Isolate(t)
 	o := mapped(t)
-	if o.code != exitBroken || !strings.Contains(o.stderr, "no AWS credentials") || !strings.Contains(o.stderr, "no Azure credentials") {
-		t.Errorf("exit code %d", o.code)
+	for _, title := range []string{"AWS", "Azure", "Google Cloud"} {
+		if want := "no " + title + " credentials"; o.code != exitBroken || !strings.Contains(o.stderr, want) {
+			t.Errorf("exit code %d, want %q", o.code, want)
+		}
 	}
 }
 
@@ -228,7 +230,7 @@ func TestChoose(t *testing.T) {
 		{"demo", mapFlags{demo: true}, nil, false, []string{"aws", "azure"}, 0},
 		{"demo of one", mapFlags{demo: true, providers: []string{"aws"}}, nil, true, []string{"aws"}, 0},
 	} {
-		c.f.clouds = clouds()
+		c.f.clouds = clouds()[:2]
 		c.f.clouds[1].own = []string{"subscriptions"}
 		c.f.clouds[1].absent = func() error {
 			if c.azure {

@@ -51,6 +51,7 @@ func (f *mapFlags) run(ctx context.Context, p plan, stdout, stderr io.Writer) (f
 	defer show.stop()
 	started := time.Now().UTC()
 	reading, err := p.open(ctx, sources, show.say)
+	defer reading.close()
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted before anything was read")}
 	}

@@ -27,6 +27,13 @@ var reasonByCode = map[string]Reason{
 	"AuthorizationFailed":       AccessDenied,
 	"LinkedAuthorizationFailed": AccessDenied,
 	"SubscriptionNotFound":      AccessDenied,
+	// So does Google of parents: NOT_FOUND is only said to who may see that.
+	"ACCESS_TOKEN_SCOPE_INSUFFICIENT": AccessDenied,
+	"IAM_PERMISSION_DENIED":           AccessDenied,
+	"NOT_FOUND":                       AccessDenied,
+	"PERMISSION_DENIED":               AccessDenied,
+	"forbidden":                       AccessDenied,
+	"insufficientPermissions":         AccessDenied,
 
 	// Not accepted is shown as expired: to read on takes new credentials either way.
 	"AuthFailure":                 CredentialsExpired,
@@ -45,6 +52,7 @@ var reasonByCode = map[string]Reason{
 	"RequestTimeTooSkewed":        CredentialsExpired,
 	"SignatureDoesNotMatch":       CredentialsExpired,
 	"TokenRefreshRequired":        CredentialsExpired,
+	"UNAUTHENTICATED":             CredentialsExpired,
 	"UnrecognizedClientException": CredentialsExpired,
 
 	"DisabledSubscription":            APIDisabled,
@@ -64,6 +72,7 @@ var reasonByCode = map[string]Reason{
 	"RESOURCE_EXHAUSTED":            QuotaExhausted,
 	"ServiceQuotaExceededException": QuotaExhausted,
 	"dailyLimitExceeded":            QuotaExhausted,
+	"RATE_LIMIT_EXCEEDED":           QuotaExhausted,
 	"quotaExceeded":                 QuotaExhausted,
 	"rateLimitExceeded":             QuotaExhausted,
 
@@ -82,6 +91,10 @@ var reasonByCode = map[string]Reason{
 	"InvalidApiVersionParameter": NotSupported,
 	"NoRegisteredProviderFound":  NotSupported,
 	"UnsupportedApiVersion":      NotSupported,
+
+	// Google takes the question itself for wrong: the parent, or what is asked of it.
+	"INVALID_ARGUMENT": NotSupported,
+	"UNIMPLEMENTED":    NotSupported,
 
 	"InvalidAction":                 NotSupported,
 	"NotImplemented":                NotSupported,

@@ -62,7 +62,7 @@ func (r *run) sums() {
 		}
 		var others []Record
 		for j, o := range r.tasks {
-			if !o.Sums && o.Provider == t.Provider && (o.Account == t.Account || o.Account == "*") {
+			if r.records[j].Status != "" && !o.Sums && o.Provider == t.Provider && (o.Account == t.Account || o.Account == "*") {
 				others = append(others, r.records[j])
 			}
 		}

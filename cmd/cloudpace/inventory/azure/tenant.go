@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,22 +68,7 @@ func (o Options) Check() error {
 	if o.Endpoint == "" {
 		return nil
 	}
-	u, err := url.Parse(o.Endpoint)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("the endpoint is not a URL like http://localhost:4599")
-	case u.User != nil:
-		return errors.New("the endpoint has a user or a password in it, which would go nowhere")
-	case u.Scheme == "http" && !local(u.Hostname()):
-		return fmt.Errorf("endpoint %s: a token would go there unencrypted; over http only this machine is asked", u.Redacted())
-	}
-	return nil
-}
-
-// local tells whether a host is this machine.
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return inventory.CheckEndpoint(o.Endpoint)
 }
 
 // Tenant is what the credentials see: subscriptions that can be read.
