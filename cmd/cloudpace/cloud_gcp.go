@@ -32,6 +32,7 @@ func gcpCloud() *cloud {
 			o.Governor = g
 			return []source{gcpSource(o)}
 		},
+		demo: gcpDemo,
 	}
 }
 

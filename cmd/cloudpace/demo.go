@@ -13,7 +13,7 @@ import (
 )
 
 // demoSpeed is how many times as fast as documented the demo's quotas refill, and
-// with them cloudpace's limits: as much as lets it end in well under a minute.
+// with them cloudpace's limits: as much as lets it end in about a minute.
 // Tests, which are not watched, raise it.
 var demoSpeed = 2.0
 

@@ -69,7 +69,7 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 	}
 	names, families := providerNames(f.clouds), inventory.Families(kindsOf(f.clouds))
 	fs := c.Flags()
-	fs.BoolVar(&f.demo, "demo", false, "read simulated clouds, which takes less than a minute and no credentials")
+	fs.BoolVar(&f.demo, "demo", false, "read simulated clouds, which takes about a minute and no credentials")
 	fs.StringSliceVarP(&f.providers, "provider", "p", nil, "`providers` to read: "+strings.Join(names, ", ")+" (default: those with credentials)")
 	fs.StringSliceVar(&f.only, "only", nil, "read only these `families`: "+strings.Join(families, ", "))
 	fs.StringSliceVar(&f.skip, "skip", nil, "read all but these `families`")
@@ -140,8 +140,6 @@ func (f *mapFlags) conflict(changed func(string) bool) error {
 	for _, c := range f.clouds {
 		flag, ok := c.named(changed)
 		switch {
-		case f.demo && c.demo.front == nil && slices.Contains(f.providers, c.provider):
-			return usage("there is no demo of %s", c.title)
 		case !ok:
 		case f.demo:
 			return usage("--demo and --%s exclude each other: the demo reads nothing but what it simulates", flag)
@@ -160,7 +158,6 @@ func (f *mapFlags) choose(changed func(string) bool) (list []*cloud, absent []er
 		_, flagged := c.named(changed)
 		c.asked = flagged || slices.Contains(f.providers, c.provider)
 		switch {
-		case f.demo && c.demo.front == nil: // it has none
 		case len(f.providers) > 0:
 			if c.asked {
 				list = append(list, c)
