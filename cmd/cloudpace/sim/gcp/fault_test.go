@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	asset "cloud.google.com/go/asset/apiv1"
 	"cloud.google.com/go/asset/apiv1/assetpb"
 	"github.com/googleapis/gax-go/v2/apierror"
 	"google.golang.org/grpc/codes"
@@ -180,7 +179,7 @@ func TestPages(t *testing.T) {
 	}
 	empty, token := 0, ""
 	for n, c := 0, o.client(); ; {
-		page, next, err := once(t.Context(), c, &assetpb.ListAssetsRequest{Parent: first, PageSize: 100, PageToken: token})
+		page, next, err := once(t.Context(), c, &assetpb.ListAssetsRequest{Parent: first, PageSize: 30, PageToken: token})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,41 +230,41 @@ func TestGoAway(t *testing.T) {
 // goes through; those without a rest are not struck.
 func TestIdle(t *testing.T) {
 	p := small(gcp.New())
-	p.Speed = 100
 	p.Faults = []sim.Fault{{Kind: sim.Idle, Seconds: 30}}
-	o := start(t, p)
-	c := o.client()
-	ask := func(c *asset.Client) error {
-		_, _, err := once(t.Context(), c, onePage)
-		return err
-	}
-	for range 5 {
-		if err := ask(c); err != nil {
-			t.Fatal(err)
+	inBubble(t, p, func(t *testing.T, o *organization) {
+		c := o.client()
+		ask := func() error {
+			_, _, err := once(t.Context(), c, onePage)
+			return err
 		}
-	}
-	time.Sleep(400 * time.Millisecond)
-	err := ask(c)
-	if r := verdict.Examine("gcp", err); status.Code(err) != codes.Unavailable || r.Kind != verdict.Transient {
-		t.Errorf("after a rest: %v, %+v", err, r)
-	}
-	if err := ask(c); err != nil {
-		t.Errorf("and then: %v", err)
-	}
-	time.Sleep(400 * time.Millisecond)
-	cfg := cloudpace.DefaultConfig()
-	g, err := cloudpace.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, err := range pacegcp.ListAssets(t.Context(), c, &assetpb.ListAssetsRequest{Parent: first, PageSize: 1000}, pacegcp.WithGovernor(g)) {
+		for range 5 {
+			if err := ask(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(29 * time.Second)
+		}
+		time.Sleep(time.Second)
+		err := ask()
+		if r := verdict.Examine("gcp", err); status.Code(err) != codes.Unavailable || r.Kind != verdict.Transient {
+			t.Errorf("after a rest: %v, %+v", err, r)
+		}
+		if err := ask(); err != nil {
+			t.Errorf("and then: %v", err)
+		}
+		time.Sleep(time.Minute)
+		g, err := cloudpace.New(cloudpace.DefaultConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
-		n++
-	}
-	if r := o.server.Report(); n == 0 || r.Totals.Faulted["idle"] != 2 {
-		t.Errorf("%d assets, %+v", n, r.Totals)
-	}
+		n := 0
+		for _, err := range pacegcp.ListAssets(t.Context(), c, &assetpb.ListAssetsRequest{Parent: first, PageSize: 1000}, pacegcp.WithGovernor(g)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		if r := o.server.Report(); n == 0 || r.Totals.Faulted["idle"] != 2 {
+			t.Errorf("%d assets, %+v", n, r.Totals)
+		}
+	})
 }

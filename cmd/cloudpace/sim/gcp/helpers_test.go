@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	asset "cloud.google.com/go/asset/apiv1"
 	"cloud.google.com/go/asset/apiv1/assetpb"
@@ -37,7 +38,7 @@ const (
 func small(front *gcp.Front) sim.Profile {
 	p := sim.Default(front)
 	p.Quotas = nil
-	p.Estate = sim.EstateConfig{Accounts: front.ExampleAccounts(3), Regions: []string{"us-central1", "europe-west1"}, Assets: 3000}
+	p.Estate = sim.EstateConfig{Accounts: front.ExampleAccounts(3), Regions: []string{"us-central1", "europe-west1"}, Assets: 1500}
 	return p
 }
 
@@ -47,6 +48,7 @@ type organization struct {
 	server *sim.Server
 	addr   string
 	http   *http.Client
+	dial   []option.ClientOption
 }
 
 // start serves until the test ends.
@@ -74,6 +76,30 @@ func start(t *testing.T, p sim.Profile) *organization {
 	return &organization{t: t, server: server, addr: l.Addr().String(), http: &http.Client{Transport: transport}}
 }
 
+// inBubble serves in memory and in virtual time.
+func inBubble(t *testing.T, p sim.Profile, test func(*testing.T, *organization)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server, err := sim.New(gcp.New(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory := sim.NewMemory()
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- server.Serve(ctx, memory) }()
+		t.Cleanup(func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+		test(t, &organization{t: t, server: server, addr: "passthrough:///sim", dial: []option.ClientOption{
+			option.WithGRPCDialOption(grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return memory.Dial(ctx, "tcp", addr) })),
+		}})
+	})
+}
+
 // startWith has faults, and otherwise nothing that is in the way.
 func startWith(t *testing.T, faults ...sim.Fault) *organization {
 	t.Helper()
@@ -88,7 +114,7 @@ func (o *organization) client(opts ...option.ClientOption) *asset.Client {
 	c, err := asset.NewClient(o.t.Context(), append([]option.ClientOption{
 		option.WithEndpoint(o.addr), option.WithoutAuthentication(),
 		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())),
-	}, opts...)...)
+	}, append(o.dial, opts...)...)...)
 	if err != nil {
 		o.t.Fatal(err)
 	}

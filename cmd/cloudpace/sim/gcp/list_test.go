@@ -279,7 +279,7 @@ func TestTokens(t *testing.T) {
 // everything.
 func TestConcurrency(t *testing.T) {
 	p := small(gcp.New())
-	p.Estate.Assets = 5000
+	p.Estate.Assets = 2500
 	o := start(t, p)
 	want := 0
 	for range gcp.Assets(o.server.Estate(), gcp.Organization) {
