@@ -200,12 +200,13 @@ func stoppedBy(err, cause error) bool {
 	return verdict.Classify(err) == verdict.Canceled || errors.Is(err, cause) || errors.Is(err, errClosed)
 }
 
-// keep stores a task's record, the first one that is made.
+// keep stores a task's record, the first one that is made, and gives it back; an empty one
+// where there was one before.
 func (r *run) keep(i int, record Record) Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over && i >= r.first || r.records[i].Status != "" {
-		return r.records[i]
+		return Record{} // what was kept is not this goroutine's to read: the run may be over
 	}
 	r.records[i] = record
 	r.o.Tally.end(i)
