@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -50,6 +51,7 @@ type opened struct {
 // demonstration is a provider's part of the demo.
 type demonstration struct {
 	front   func() sim.Front
+	haste   float64 // its speed by demoSpeed; 0 is 1
 	profile func(speed float64) sim.Profile
 	// what words what is simulated: "an organization of 3 accounts …".
 	what func(*sim.Estate) string
@@ -57,6 +59,9 @@ type demonstration struct {
 	patience func(*cloudpace.Config)
 	sources  func(*demo, *cloudpace.Governor) []source
 }
+
+// speed is how many times as fast as documented its quotas refill.
+func (d demonstration) speed() float64 { return demoSpeed * cmp.Or(d.haste, 1) }
 
 // clouds are those that can be mapped.
 func clouds() []*cloud { return []*cloud{awsCloud(), azureCloud(), gcpCloud()} }

@@ -29,7 +29,9 @@ const (
 var gcpDemoRegions = []string{"us-central1", "us-east1", "europe-west1", "europe-west4", "asia-northeast1"}
 
 var gcpDemo = demonstration{
-	front:   func() sim.Front { return simgcp.New() },
+	front: func() sim.Front { return simgcp.New() },
+	// A quota of 100 pages a minute is the slowest of all.
+	haste:   2,
 	profile: gcpProfile,
 	what: func(e *sim.Estate) string {
 		return fmt.Sprintf("Google Cloud organization of %s in %s and %s, where a second instance uses the same quota",

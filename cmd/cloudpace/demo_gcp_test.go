@@ -17,7 +17,7 @@ import (
 // gcpEstate is what the demo's organization has.
 func gcpEstate(t *testing.T) *sim.Estate {
 	t.Helper()
-	server, err := sim.New(simgcp.New(), gcpProfile(demoSpeed))
+	server, err := sim.New(simgcp.New(), gcpProfile(gcpDemo.speed()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestDemoGCP(t *testing.T) {
 	}
 	for _, want := range []string{
 		fmt.Sprintf("Demo: a simulated Google Cloud organization of %s in 40 projects and 5 regions, where a second instance uses the same quota", count(total, "asset")),
-		"200 times as fast as Google Cloud's", "cloudpace's limits are 200 times the usual", "nothing of yours is read",
+		"400 times as fast as Google Cloud's, and cloudpace's limits are as many times the usual", "nothing of yours is read",
 		"looking for Google Cloud credentials, and asking which projects they see",
 		"Missing: nothing; 80 of 80 tasks complete.",
 	} {

@@ -69,7 +69,7 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 	}
 	names, families := providerNames(f.clouds), inventory.Families(kindsOf(f.clouds))
 	fs := c.Flags()
-	fs.BoolVar(&f.demo, "demo", false, "read simulated clouds, which takes about a minute and no credentials")
+	fs.BoolVar(&f.demo, "demo", false, "read simulated clouds, which takes less than a minute and no credentials")
 	fs.StringSliceVarP(&f.providers, "provider", "p", nil, "`providers` to read: "+strings.Join(names, ", ")+" (default: those with credentials)")
 	fs.StringSliceVar(&f.only, "only", nil, "read only these `families`: "+strings.Join(families, ", "))
 	fs.StringSliceVar(&f.skip, "skip", nil, "read all but these `families`")
@@ -188,7 +188,7 @@ func (f *mapFlags) settings(p plan, stderr io.Writer) (cloudpace.Config, error) 
 		return settings, usage("configuration: %w", err)
 	}
 	if f.demo {
-		settings = demoSettings(settings, demoSpeed, p.clouds)
+		settings = demoSettings(settings, p.clouds)
 	}
 	return settings, nil
 }

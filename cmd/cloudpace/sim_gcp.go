@@ -13,6 +13,7 @@ import (
 // project is a header, which gcloud sends with credentials alone.
 func greetGCP(w io.Writer, at net.Addr, project string) {
 	fmt.Fprintf(w, `
+    cloudpace map -p gcp --gcp-endpoint http://%[1]s --quota-project %[2]s
     export CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDASSET=http://%[1]s/ CLOUDSDK_AUTH_DISABLE_CREDENTIALS=true
     gcloud asset list --project=%[2]s
     gcloud asset list --organization=%[3]s --content-type=iam-policy
