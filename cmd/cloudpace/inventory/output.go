@@ -23,6 +23,7 @@ type Output struct {
 	mu       sync.Mutex
 	record   Record
 	closed   bool // the run has drawn the line under this task
+	nameless bool // it ended because a host's name does not exist
 	governor *cloudpace.Governor
 	stats    *cloudpace.Stats  // with ledger: of the calls under the task, nil before
 	ledger   *cloudpace.Ledger // it has begun
@@ -244,6 +245,7 @@ func (o *Output) finish(err error) Record {
 	}
 	if err != nil {
 		r.Errors++
+		o.nameless = noSuchHost(err)
 		blame(r, ReasonOf(r.Provider, err), err) // it comes before what the task got over
 		if r.Status == Failed && nobody(r.Reason, err) {
 			r.Status = Skipped // there is nobody to ask

@@ -70,6 +70,7 @@ func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
 		r.outputs[i].limit = int64(o.MaxAssets)
 	}
 	r.work(ctx)
+	r.silence()
 	r.sums()
 	if known(r.records) {
 		o.Sink.Begin()

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -35,8 +36,12 @@ func sum(t Task, record Record, others []Record) Record {
 		r.Seconds = r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds()
 	}
 	switch {
-	case len(gaps) == 0:
+	case len(gaps) == 0 && known:
 		r.Status = Success
+		return record
+	case len(gaps) == 0:
+		r.Status, r.Reason, r.Errors = Failed, Unreachable, 1
+		r.Error = fmt.Sprintf("nothing is known of %s: none of its %d task(s) read anything", t.Account, len(others))
 		return record
 	case known:
 		r.Status = Partial
@@ -56,15 +61,26 @@ func sum(t Task, record Record, others []Record) Record {
 
 // sums records the tasks that ask nothing, once all others are over.
 func (r *run) sums() {
+	type account struct{ provider, id string }
+	of := make(map[account][]int) // the tasks of each, in their order
+	for i, t := range r.tasks {
+		if !t.Sums {
+			at := account{t.Provider, t.Account}
+			of[at] = append(of[at], i)
+		}
+	}
 	for i, t := range r.tasks {
 		if !t.Sums {
 			continue
 		}
-		var others []Record
-		for j, o := range r.tasks {
-			if !o.Sums && o.Provider == t.Provider && (o.Account == t.Account || o.Account == "*") {
-				others = append(others, r.records[j])
-			}
+		own := of[account{t.Provider, t.Account}]
+		if t.Account != "*" {
+			own = slices.Concat(own, of[account{t.Provider, "*"}])
+			slices.Sort(own)
+		}
+		others := make([]Record, len(own))
+		for k, j := range own {
+			others[k] = r.records[j]
 		}
 		r.keep(i, sum(t, r.outputs[i].record, others))
 	}
