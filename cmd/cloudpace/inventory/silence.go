@@ -1,9 +1,9 @@
 package inventory
 
-// silence mends the records of accounts in which no task got anything. That a service
-// is not in a region is no gap, as long as others are there; where all of them seem to
-// be missing, nobody has said that there is nothing. Either no name is found any more,
-// on a machine that has lost its network, or what answers is not the provider.
+// silence mends the records of accounts in which no task got anything. That a host's
+// name does not exist is no gap as long as others are found; where none is, it is
+// rather the machine that has lost its network, and nobody has said that there is
+// nothing.
 func (r *run) silence() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -16,13 +16,9 @@ func (r *run) silence() {
 	}
 	for i := range r.records {
 		o := &r.records[i]
-		if o.Status != Skipped || o.Reason != ServiceNotInRegion || heard[account{o.Provider, o.Account}] {
-			continue
+		if r.outputs[i].nameless && o.Status == Skipped && !heard[account{o.Provider, o.Account}] {
+			o.Status, o.Reason = Failed, Unreachable
+			o.Error = "no host of the account was found: " + o.Error
 		}
-		o.Status, o.Reason = Failed, NotSupported
-		if r.outputs[i].nameless {
-			o.Reason = Unreachable
-		}
-		o.Error = "nothing of the account was read, so nobody knows that there is none of it: " + o.Error
 	}
 }

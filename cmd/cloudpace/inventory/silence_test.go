@@ -9,9 +9,9 @@ import (
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
-// TestSilentAccount: an account in which every service seems to be missing is not one
-// with nothing in it, and neither is it known as a whole. In one that has answered, a
-// service that a region does not have is no gap.
+// TestSilentAccount: an account in which no host is found is not one with nothing in
+// it, and one in which every service is said to be missing is not known as a whole. In
+// one that has answered, a service that a region does not have is no gap.
 func TestSilentAccount(t *testing.T) {
 	lost := &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}
 	unknown := &verdict.ResponseError{Provider: "azure", StatusCode: 404, Code: "InvalidResourceType"}
@@ -30,8 +30,9 @@ func TestSilentAccount(t *testing.T) {
 		{"in one account of two", []Task{reads("aws", "a", lost), reads("aws", "b", nil)}, WithGaps, Record{Status: Failed, Reason: Unreachable}, ""},
 		{"in one provider of two", []Task{reads("aws", "a", lost), reads("azure", "a", nil)}, WithGaps, Record{Status: Failed, Reason: Unreachable}, ""},
 		{"others are denied", []Task{reads("aws", "a", lost), reads("aws", "a", errors.New("no")), reads("aws", "b", nil)}, WithGaps, Record{Status: Failed, Reason: Unreachable}, ""},
-		{"no type is known", []Task{reads("azure", "a", unknown), whole}, NothingRead, Record{Status: Failed, Reason: NotSupported}, Failed},
-		{"a sum of nothing", []Task{whole}, NothingRead, Record{Status: Failed, Reason: Unreachable}, Failed},
+		{"no type is known", []Task{whole, reads("azure", "a", unknown)}, NothingRead, Record{Status: Failed, Reason: NotSupported}, Failed},
+		{"no type is known in one of two", []Task{whole, reads("azure", "a", unknown), reads("azure", "b", nil)}, WithGaps, Record{Status: Failed, Reason: NotSupported}, Failed},
+		{"a sum of nothing", []Task{whole}, NothingRead, Record{Status: Failed, Reason: NotSupported}, Failed},
 		{"one type is not", []Task{reads("azure", "a", unknown), reads("azure", "a", nil), whole}, Complete, Record{Status: Skipped, Reason: ServiceNotInRegion}, Success},
 		{"one name is not", []Task{reads("aws", "a", lost), reads("aws", "a", nil)}, Complete, Record{Status: Skipped, Reason: ServiceNotInRegion}, ""},
 	} {

@@ -13,6 +13,8 @@ const mostNamed = 5
 // sum makes the record of a task that asks nothing itself (see [Task.Sums]) of those
 // of the other tasks in the account, and of those that read all accounts at once.
 // Where one of them has a gap, so has the account; the reason is that of the first.
+// Where none has and none has read anything, each was told that there is no such
+// service: what answers so is not the provider.
 func sum(t Task, record Record, others []Record) Record {
 	var gaps []string
 	known, failed := false, false
@@ -40,7 +42,7 @@ func sum(t Task, record Record, others []Record) Record {
 		r.Status = Success
 		return record
 	case len(gaps) == 0:
-		r.Status, r.Reason, r.Errors = Failed, Unreachable, 1
+		r.Status, r.Reason, r.Errors = Failed, NotSupported, 1
 		r.Error = fmt.Sprintf("nothing is known of %s: none of its %d task(s) read anything", t.Account, len(others))
 		return record
 	case known:
