@@ -123,6 +123,12 @@ func (o *Output) again(a Asset) bool {
 // Elsewhere counts an asset that another task of the run lists.
 func (o *Output) Elsewhere() { o.count(func(r *Record) { r.Elsewhere++ }) }
 
+func (o *Output) elsewhere() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.record.Elsewhere
+}
+
 // Gap notes something that could not be read while the task goes on. It makes
 // the record PARTIAL.
 func (o *Output) Gap(err error) Reason {
