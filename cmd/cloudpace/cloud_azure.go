@@ -37,7 +37,7 @@ func azureCloud() *cloud {
 		refused: is[*azure.CredentialsError],
 		sources: func(g *cloudpace.Governor) []source {
 			o.Governor = g
-			if strings.HasPrefix(o.Endpoint, "http://") {
+			if o.Plain() {
 				o.Credential = noLogin{}
 			}
 			return []source{azureSource(o)}

@@ -82,10 +82,16 @@ func (o Options) Check() error {
 	return nil
 }
 
+// Plain tells whether Resource Manager is asked without TLS.
+func (o Options) Plain() bool {
+	u, err := url.Parse(o.Endpoint)
+	return err == nil && u.Scheme == "http"
+}
+
 // local tells whether a host is this machine.
 func local(host string) bool {
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // Tenant is what the credentials see: subscriptions that can be read.
@@ -97,6 +103,7 @@ type Tenant struct {
 	credential    azcore.TokenCredential
 	options       *arm.ClientOptions // governed
 	http          *http.Client       // idle where the options were given
+	direct        string             // the cloud's own address, where it is asked at another one
 	governor      *cloudpace.Governor
 }
 
