@@ -18,7 +18,7 @@ import (
 func azureCloud() *cloud {
 	var o azure.Options
 	return &cloud{
-		provider: azure.Provider, title: "Azure", kinds: azure.Kinds(),
+		provider: azure.Provider, title: "Azure", kinds: azure.Kinds(), selected: azure.Selected,
 		flags: func(c *cobra.Command) {
 			fs := c.Flags()
 			fs.StringSliceVar(&o.Subscriptions, "subscriptions", nil, "Azure: `ids` of the subscriptions to read (default: all that the credentials see)")
@@ -54,7 +54,7 @@ func azureSource(o azure.Options) source {
 			if err != nil {
 				return opened{}, err
 			}
-			return opened{tenant.Accounts(), tenant.Tasks}, nil
+			return opened{accounts: tenant.Accounts(), tasks: tenant.Tasks, close: tenant.Close}, nil
 		},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/verdict"
@@ -15,6 +16,14 @@ type reading struct {
 	accounts  []inventory.Account
 	tasks     []inventory.Task
 	notes     []string // about what is not read
+	opened    []func() // what closes it again
+}
+
+// close lets go of what was opened, once the tasks are over.
+func (r reading) close() {
+	for _, c := range r.opened {
+		c()
+	}
 }
 
 // everywhere is the account of records about all accounts of a provider.
@@ -24,9 +33,15 @@ const everywhere = "*"
 // does not stop the others: each task of it is a gap. Who was not asked for and has
 // no credentials is left out. It fails where there is nothing to read at all.
 func (p plan) open(ctx context.Context, sources func(*cloud) []source, say func(string)) (r reading, err error) {
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
 	failed := p.absent
 	for _, c := range p.clouds {
-		tasks, accounts, err := c.open(ctx, sources(c), p.wanted, say)
+		tasks, accounts, closers, err := c.open(ctx, sources(c), p.wanted, say)
+		r.opened = append(r.opened, closers...)
 		switch {
 		case ctx.Err() != nil:
 			return r, ctx.Err()
@@ -48,30 +63,38 @@ func (p plan) open(ctx context.Context, sources func(*cloud) []source, say func(
 	return r, nil
 }
 
-func (c *cloud) open(ctx context.Context, sources []source, wanted func(inventory.Kind) bool, say func(string)) (tasks []inventory.Task, accounts []inventory.Account, err error) {
+// open opens the sources of a provider. What it opened has to be closed with an error,
+// too.
+func (c *cloud) open(ctx context.Context, sources []source, wanted func(inventory.Kind) bool, say func(string)) (tasks []inventory.Task, accounts []inventory.Account, closers []func(), err error) {
 	for _, s := range sources {
 		say(s.asking)
 		o, err := s.open(ctx)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, closers, err
+		}
+		if o.close != nil {
+			closers = append(closers, o.close)
 		}
 		accounts, tasks = append(accounts, o.accounts...), append(tasks, o.tasks(wanted)...)
 	}
-	return tasks, accounts, nil
+	return tasks, accounts, closers, nil
 }
 
-// unopened gives the tasks of a provider that cannot be opened. Each says so.
+// unopened gives the tasks of a provider that cannot be opened, those that a run would
+// have. Each says so.
 func (c *cloud) unopened(cause error, wanted func(inventory.Kind) bool) (tasks []inventory.Task) {
 	if c.lacks(cause) || c.refused(cause) {
 		cause = &inventory.LoginError{Err: cause}
 	}
-	for _, k := range c.kinds {
-		if wanted(k) {
-			tasks = append(tasks, inventory.Task{
-				Kind: k, Provider: c.provider, Account: everywhere,
-				Read: func(context.Context, *inventory.Output) error { return cause },
-			})
-		}
+	kinds := slices.DeleteFunc(slices.Clone(c.kinds), func(k inventory.Kind) bool { return !wanted(k) })
+	if c.selected != nil {
+		kinds = c.selected(wanted)
+	}
+	for _, k := range kinds {
+		tasks = append(tasks, inventory.Task{
+			Kind: k, Provider: c.provider, Account: everywhere,
+			Read: func(context.Context, *inventory.Output) error { return cause },
+		})
 	}
 	return tasks
 }

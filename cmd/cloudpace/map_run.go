@@ -57,6 +57,7 @@ func (f *mapFlags) run(ctx context.Context, p plan, stdout, stderr io.Writer) (f
 	if err != nil {
 		return broken(err)
 	}
+	defer reading.close()
 	show.note(reading.notes)
 	show.begin(reading.tasks)
 	defer context.AfterFunc(ctx, func() { show.say("interrupted: ending what is under way; again ends at once") })()
