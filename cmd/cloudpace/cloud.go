@@ -18,6 +18,9 @@ type cloud struct {
 	provider string // as in scopes and records: "azure"
 	title    string // as people write it: "Azure"
 	kinds    []inventory.Kind
+	// selected gives those of them that a run reads of the ones that are wanted. nil:
+	// all of these.
+	selected func(wanted func(inventory.Kind) bool) []inventory.Kind
 
 	flags func(*cobra.Command) // adds those that are this provider's own
 	own   []string             // their names

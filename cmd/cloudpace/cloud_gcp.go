@@ -13,7 +13,7 @@ import (
 func gcpCloud() *cloud {
 	var o gcp.Options
 	return &cloud{
-		provider: gcp.Provider, title: "Google Cloud", kinds: gcp.Kinds(),
+		provider: gcp.Provider, title: "Google Cloud", kinds: gcp.Kinds(), selected: gcp.Selected,
 		flags: func(c *cobra.Command) {
 			fs := c.Flags()
 			fs.StringSliceVar(&o.Parents, "parent", nil, "Google Cloud: `parents` to read: organizations/NUMBER, folders/NUMBER, projects/ID (default: all projects that the credentials see)")

@@ -117,6 +117,9 @@ func (f *mapFlags) check(changed func(string) bool) (p plan, err error) {
 		}
 	}
 	p.clouds, p.absent = f.choose(changed)
+	if err := f.elsewhere(p); err != nil {
+		return p, err
+	}
 	if err := known("family", slices.Concat(f.only, f.skip), inventory.Families(kindsOf(p.clouds))); err != nil {
 		return p, err
 	}
@@ -132,6 +135,28 @@ func (f *mapFlags) check(changed func(string) bool) (p plan, err error) {
 		return p, usage("--skip leaves nothing to read")
 	}
 	return p, nil
+}
+
+// elsewhere finds a family that only a provider has which is not read. There is such a
+// family, so that it is not one that nobody knows.
+func (f *mapFlags) elsewhere(p plan) error {
+	read := inventory.Families(kindsOf(p.clouds))
+	for _, family := range slices.Concat(f.only, f.skip) {
+		if slices.Contains(read, family) {
+			continue
+		}
+		for _, c := range f.clouds {
+			if !slices.Contains(inventory.Families(c.kinds), family) {
+				continue
+			}
+			why := "it seems to have no credentials; -p " + c.provider + " looks for all that there may be"
+			if len(f.providers) > 0 {
+				why = "-p names " + strings.Join(f.providers, ",")
+			}
+			return usage("family %q is %s's, which is not read: %s", family, c.title, why)
+		}
+	}
+	return nil
 }
 
 // conflict finds a flag that says where to read in a provider that is not read, or

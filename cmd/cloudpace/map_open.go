@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/verdict"
@@ -32,7 +33,8 @@ const everywhere = "*"
 
 // open asks each provider who is reading and what there is. One that cannot be opened
 // does not stop the others: each task of it is a gap. Who was not asked for and has
-// no credentials is left out. It fails where there is nothing to read at all.
+// no credentials is left out. It fails where there is nothing to read at all. What it
+// gives is to be closed also with an error.
 func (p plan) open(ctx context.Context, sources func(*cloud) []source, say func(string)) (r reading, err error) {
 	failed := p.absent
 	for _, c := range p.clouds {
@@ -74,18 +76,21 @@ func (r *reading) add(ctx context.Context, sources []source, wanted func(invento
 	return nil
 }
 
-// unopened gives the tasks of a provider that cannot be opened. Each says so.
+// unopened gives the tasks of a provider that cannot be opened, those that a run would
+// have. Each says so.
 func (c *cloud) unopened(cause error, wanted func(inventory.Kind) bool) (tasks []inventory.Task) {
 	if c.lacks(cause) || c.refused(cause) {
 		cause = &inventory.LoginError{Err: cause}
 	}
-	for _, k := range c.kinds {
-		if wanted(k) {
-			tasks = append(tasks, inventory.Task{
-				Kind: k, Provider: c.provider, Account: everywhere,
-				Read: func(context.Context, *inventory.Output) error { return cause },
-			})
-		}
+	kinds := slices.DeleteFunc(slices.Clone(c.kinds), func(k inventory.Kind) bool { return !wanted(k) })
+	if c.selected != nil {
+		kinds = c.selected(wanted)
+	}
+	for _, k := range kinds {
+		tasks = append(tasks, inventory.Task{
+			Kind: k, Provider: c.provider, Account: everywhere,
+			Read: func(context.Context, *inventory.Output) error { return cause },
+		})
 	}
 	return tasks
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strings"
 )
 
 // CheckEndpoint finds what is wrong with the URL of an emulator or a proxy that a token
@@ -22,8 +23,14 @@ func CheckEndpoint(text string) error {
 	return nil
 }
 
+// PlainEndpoint tells whether what is there is asked without TLS: an emulator.
+func PlainEndpoint(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme == "http"
+}
+
 // local tells whether a host is this machine.
 func local(host string) bool {
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }

@@ -23,6 +23,7 @@ type Output struct {
 	mu       sync.Mutex
 	record   Record
 	closed   bool // the run has drawn the line under this task
+	nameless bool // it ended because a host's name does not exist
 	governor *cloudpace.Governor
 	stats    *cloudpace.Stats  // with ledger: of the calls under the task, nil before
 	ledger   *cloudpace.Ledger // it has begun
@@ -160,6 +161,12 @@ func (o *Output) AsOf(t time.Time) { o.count(func(r *Record) { r.ReadTime = t.UT
 
 // Elsewhere counts an asset that another task of the run lists.
 func (o *Output) Elsewhere() { o.count(func(r *Record) { r.Elsewhere++ }) }
+
+func (o *Output) elsewhere() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.record.Elsewhere
+}
 
 // Gap notes something that could not be read while the task goes on. It makes
 // the record PARTIAL.
@@ -302,6 +309,7 @@ func (o *Output) finish(err error) Record {
 	}
 	if err != nil {
 		r.Errors++
+		o.nameless = noSuchHost(err)
 		blame(r, ReasonOf(r.Provider, err), err) // it comes before what the task got over
 		if r.Status == Failed && nobody(r.Reason, err) {
 			r.Status = Skipped // there is nobody to ask

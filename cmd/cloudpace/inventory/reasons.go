@@ -168,7 +168,10 @@ func ReasonOf(provider string, err error) Reason {
 	case ok:
 		return why
 	case r.Status == 0 && noSuchHost(err):
-		return ServiceNotInRegion
+		if slices.Contains(hostPerRegion, provider) {
+			return ServiceNotInRegion
+		}
+		return Unreachable
 	case r.Status/100 == 2 && errors.Is(err, io.EOF):
 		return Protocol // the answer was whole, and what was looked for is not in it
 	}
@@ -223,8 +226,13 @@ func byPolicy(err error) bool {
 	return slices.ContainsFunc(policies, func(words string) bool { return strings.Contains(text, words) })
 }
 
+// hostPerRegion are the providers that give the services of a region their names
+// there, so that a name that does not exist is a service that the region does not
+// have. The others have a few hosts for all: one that is lost is the network's doing.
+var hostPerRegion = []string{"aws"}
+
 // noSuchHost tells whether a name does not exist, as opposed to a resolver that
-// does not answer: providers give the services of a region their names there.
+// does not answer.
 func noSuchHost(err error) bool {
 	var dns *net.DNSError
 	return errors.As(err, &dns) && dns.IsNotFound && !dns.IsTimeout

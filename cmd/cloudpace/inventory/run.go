@@ -76,6 +76,7 @@ func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
 		r.outputs[j].record.InPlaceOf = tasks[i].Name
 	}
 	r.work(ctx)
+	r.silence()
 	r.sums()
 	if known(r.records) {
 		o.Sink.Begin()

@@ -71,6 +71,9 @@ func (o Options) Check() error {
 	return inventory.CheckEndpoint(o.Endpoint)
 }
 
+// Plain tells whether Resource Manager is asked without TLS.
+func (o Options) Plain() bool { return inventory.PlainEndpoint(o.Endpoint) }
+
 // Tenant is what the credentials see: subscriptions that can be read.
 type Tenant struct {
 	ID     string // of the directory; empty where the token does not say
@@ -80,6 +83,7 @@ type Tenant struct {
 	credential    azcore.TokenCredential
 	options       *arm.ClientOptions // governed
 	http          *http.Client       // idle where the options were given
+	direct        string             // the cloud's own address, where it is asked at another one
 	governor      *cloudpace.Governor
 }
 

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/pacegcp"
 )
 
@@ -45,7 +46,7 @@ func transport(o Options) *http.Transport {
 // connect makes the clients. What is asked without TLS is an emulator: no credentials
 // are looked for.
 func (e *Estate) connect(ctx context.Context, o Options) error {
-	plain := strings.HasPrefix(o.Endpoint, "http://")
+	plain := inventory.PlainEndpoint(o.Endpoint)
 	e.QuotaProject = strings.TrimPrefix(o.QuotaProject, "projects/")
 	shared := []option.ClientOption{option.WithUserAgent("cloudpace"), option.WithTelemetryDisabled()}
 	if e.QuotaProject != "" {

@@ -36,9 +36,14 @@ func init() { // its readers look into it
 }
 
 // Kinds lists what can be read.
-func Kinds() []inventory.Kind {
-	list := make([]inventory.Kind, len(table))
-	for i, r := range table {
+func Kinds() []inventory.Kind { return kindsOf(table) }
+
+// Selected lists what a run begins with of what is wanted; see [Estate.Tasks].
+func Selected(wanted func(inventory.Kind) bool) []inventory.Kind { return kindsOf(selected(wanted)) }
+
+func kindsOf(rows []row) []inventory.Kind {
+	list := make([]inventory.Kind, len(rows))
+	for i, r := range rows {
 		list[i] = r.Kind
 	}
 	return list
