@@ -15,8 +15,9 @@ import (
 type ListingError struct {
 	// PageToken is of the page that did not arrive: a request that has it goes on from
 	// there, in another process too, as long as the service knows it (three days for
-	// ListAssets). It is empty where the first page did not arrive, and where the
-	// service gave a token twice, so that there is nothing to go on from.
+	// ListAssets). Where no page arrived it is the one that the request had, empty for
+	// a listing from the beginning; and it is empty where the service gave a token
+	// twice, so that there is nothing to go on from.
 	PageToken string
 	// RenewedAt is when the quota per day is renewed whose end was the listing's; zero
 	// where that was another.
