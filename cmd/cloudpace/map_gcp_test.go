@@ -166,7 +166,7 @@ func TestRefusedGoogle(t *testing.T) {
 		{"-p gcp --quota-project a/b", []string{"quota project"}},
 		{"-p gcp --gcp-endpoint http://asset.example.com", []string{"unencrypted"}},
 		{"-p gcp --gcp-endpoint localhost", []string{"not a URL"}},
-		{"-p gcp --only compute", []string{`unknown family "compute"`, "resources"}},
+		{"-p gcp --only compute", []string{`family "compute" is AWS's, which is not read: -p names gcp`}},
 		{"-p gcp --skip resources,iam,search", []string{"--skip leaves nothing to read"}},
 		{"--demo --parent example-1", []string{"--demo and --parent exclude each other"}},
 	} {
