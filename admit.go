@@ -189,7 +189,10 @@ func (a *admission) queue() (bucket.Status, error) {
 	if c.bounded {
 		terms.Patience = a.start.Add(c.maxWait)
 	}
-	opened := c.lane.leaf.breaker.Opened()
+	opened, bars := c.lane.leaf.breaker.Opened(), c.charge.leaf.barring.rung()
+	if is, _, _ := c.charge.leaf.barred(a.now); is {
+		return bucket.Moved, nil // the walk is refused there
+	}
 	if ok, wait, cause := a.holds(a.now); !ok {
 		return bucket.Moved, a.refused(wait, cause)
 	}
@@ -227,6 +230,8 @@ func (a *admission) queue() (bucket.Status, error) {
 			opened = c.lane.leaf.breaker.Opened()
 			ok, _, _ := a.holds(time.Now())
 			barred = !ok
+		case <-bars:
+			barred = true
 		}
 		a.now = time.Now()
 		if stop != nil || barred {
@@ -243,10 +248,10 @@ func (a *admission) queue() (bucket.Status, error) {
 }
 
 // queueForSlot waits for a slot, with the token in hand. It asks for another walk
-// where the circuit has opened meanwhile.
+// where the circuit has opened meanwhile, or the scope was barred.
 func (a *admission) queueForSlot() (again bool, err error) {
 	c := a.c
-	opened, over := c.lane.leaf.breaker.Opened(), c.gone()
+	opened, bars, over := c.lane.leaf.breaker.Opened(), c.charge.leaf.barring.rung(), c.gone()
 	slots := c.lane.account.slots
 	w := slots.Join()
 	select {
@@ -263,7 +268,8 @@ func (a *admission) queueForSlot() (again bool, err error) {
 	}
 	var stop error
 	for ready := false; !ready && stop == nil; {
-		if ok, _, _ := a.holds(time.Now()); !ok {
+		ok, _, _ := a.holds(time.Now())
+		if barred, _, _ := c.charge.leaf.barred(time.Now()); barred || !ok {
 			again = true
 			break
 		}
@@ -278,6 +284,8 @@ func (a *admission) queueForSlot() (again bool, err error) {
 			stop = &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.lastErr()}
 		case <-opened:
 			opened = c.lane.leaf.breaker.Opened()
+		case <-bars:
+			bars = nil // the walk looks at it
 		}
 	}
 	a.now = time.Now()

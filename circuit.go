@@ -22,6 +22,7 @@ func (a *admission) refused(wait time.Duration, cause error) error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-c.charge.leaf.barring.rung(): // the walk looks at it
 	case <-a.ctx.Done():
 		return a.ctx.Err()
 	case <-c.gone():

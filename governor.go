@@ -29,6 +29,7 @@ type Governor struct {
 	// the configuration changes, never while a call waits.
 	mu        sync.Mutex
 	providers map[string]*provider
+	bars      map[Scope]*bar // of leaves whose settings have changed
 	accounts  table[accountKey, *account]
 	services  table[Scope, *service]
 	orphans   map[*lane]struct{}   // of retired providers, with calls in flight
@@ -41,8 +42,8 @@ type Governor struct {
 type Option func(*Governor)
 
 // WithLogger sends the governor's events to log: circuits that open (warn) and
-// close (info), and rates that are cut (debug), one event a line. Without it the
-// governor logs nothing.
+// close (info), scopes that are barred (warn, see [Call.Bar]), and rates that are cut
+// (debug), one event a line. Without it the governor logs nothing.
 func WithLogger(log *slog.Logger) Option {
 	return func(g *Governor) {
 		if log != nil {
@@ -102,7 +103,7 @@ func (g *Governor) Provider(name string) Provider {
 // Configure puts another configuration in force. A provider whose settings are
 // the same keeps everything; one whose settings changed gets new buckets, circuit
 // breakers and a new budget, and those who queue move over to them. Slots in use
-// stay counted and numbers go on. On an error, joined of one [ConfigError] for
+// stay counted, numbers go on, and what [Call.Bar] has closed stays closed. On an error, joined of one [ConfigError] for
 // each bad setting, nothing changes.
 func (g *Governor) Configure(cfg Config) error {
 	if err := cfg.Validate(); err != nil {

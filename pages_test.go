@@ -3,6 +3,7 @@ package cloudpace_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cloudpace/cloudpace"
@@ -58,6 +59,36 @@ func TestS13_1_AskCircuitOnce(t *testing.T) {
 			t.Errorf("a further page that waits for its token: %v", err)
 		}
 		wantTime(t, "it went", clock(), time.Second)
+		pages.End(nil)
+	})
+	// In the queue for a slot.
+	bubble(t, func(t *testing.T, clock func() time.Duration) {
+		g := governor(t, func(p *cloudpace.Provider) { p.MaxConcurrency = 1 })
+		calls := make([]*cloudpace.Call, 5)
+		for i := range calls {
+			calls[i] = begin(t, g, scope)
+			calls[i].LendSlot()
+		}
+		pages := begin(t, g, scope, cloudpace.AskCircuitOnce())
+		pages.Succeeded()
+		go func() {
+			other := begin(t, g, scope)
+			time.Sleep(time.Second)
+			other.Drop()
+		}()
+		synctest.Wait()
+		time.AfterFunc(time.Second/2, func() { // while pages waits for what other has taken
+			for _, c := range calls {
+				c.End(unavailable())
+			}
+		})
+		if err := pages.Next(t.Context()); err != nil {
+			t.Errorf("a further page that waits for its slot: %v", err)
+		}
+		wantTime(t, "it went", clock(), time.Second)
+		if s := breakerOf(t, g, scopeText).State; s != "open" {
+			t.Errorf("the circuit is %s", s)
+		}
 		pages.End(nil)
 	})
 }

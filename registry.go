@@ -47,6 +47,7 @@ type leaf struct {
 	account *bucket.Bucket // over all leaves of the account, nil when off
 	breaker *breaker.Breaker
 	bar     atomic.Pointer[bar] // nil but for a quota that is used up until a known time
+	barring bell                // rung when that begins
 	lanes   int                 // guarded by Governor.mu
 }
 
@@ -143,6 +144,7 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 	}
 	l := &lane{scope: s, provider: p, leaf: g.makeLeaf(p, s, now)}
 	l.leaf.lanes++
+	g.restoreBar(l.leaf)
 
 	key := accountKey{s.Provider, s.Account}
 	l.account = g.accounts.get(key)
@@ -301,8 +303,10 @@ func (g *Governor) retire(p *provider) {
 	for _, b := range p.buckets.m {
 		g.gone(b)
 	}
+	now := time.Now()
 	for _, l := range p.leaves.m {
 		g.gone(l.bucket)
+		g.keepBar(l, now)
 		l.bucket.Retire()
 	}
 }

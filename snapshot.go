@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cloudpace/cloudpace/internal/breaker"
 	"github.com/cloudpace/cloudpace/internal/bucket"
 	"github.com/cloudpace/cloudpace/verdict"
 )
@@ -60,10 +59,10 @@ func finite(f float64) *float64 {
 // BreakerState is one circuit breaker.
 type BreakerState struct {
 	Scope             string  `json:"scope"`
-	State             string  `json:"state"`    // "closed", "open" or "half-open"
+	State             string  `json:"state"`    // "closed", "open" or "half-open"; "barred", whatever it is, after [Call.Bar]
 	Failures          int     `json:"failures"` // in a row
 	RetryAfterSeconds float64 `json:"retry_after_seconds"`
-	Cause             string  `json:"cause,omitempty"` // of what opened it
+	Cause             string  `json:"cause,omitempty"` // of what opened it, or of the bar
 
 	service string // the text of the service scope
 }
@@ -103,7 +102,7 @@ func (g *Governor) Snapshot() Snapshot {
 		}
 		for scope, l := range p.leaves.m {
 			s.Buckets = append(s.Buckets, bucketState(scope, levelLeaf, l.bucket, now))
-			s.Breakers = append(s.Breakers, breakerState(scope, l.breaker, now))
+			s.Breakers = append(s.Breakers, breakerState(scope, l, now))
 		}
 	}
 	for key, a := range g.accounts.m {
@@ -144,7 +143,7 @@ func (g *Governor) Look(scope Scope) Snapshot {
 		s.Buckets = append(s.Buckets, bucketState(account, levelAccount, leaf.account, now))
 	}
 	s.Buckets = append(s.Buckets, bucketState(leaf.scope, levelLeaf, leaf.bucket, now))
-	s.Breakers = append(s.Breakers, breakerState(leaf.scope, leaf.breaker, now))
+	s.Breakers = append(s.Breakers, breakerState(leaf.scope, leaf, now))
 	s.Budgets = append(s.Budgets, budgetState(p))
 	s.Bulkheads = append(s.Bulkheads, bulkheadState(accountKey{p.name, account.Account}, l.account))
 	return s
@@ -180,8 +179,8 @@ func bucketState(scope Scope, level string, b *bucket.Bucket, now time.Time) Buc
 	}
 }
 
-func breakerState(scope Scope, b *breaker.Breaker, now time.Time) BreakerState {
-	st := b.State(now)
+func breakerState(scope Scope, l *leaf, now time.Time) BreakerState {
+	st := l.breaker.State(now)
 	s := BreakerState{
 		Scope:             scope.String(),
 		State:             st.Phase.String(),
@@ -192,5 +191,6 @@ func breakerState(scope Scope, b *breaker.Breaker, now time.Time) BreakerState {
 	if st.Cause != nil {
 		s.Cause = verdict.DescribeFor(scope.Provider, st.Cause)
 	}
+	l.showBar(&s, now)
 	return s
 }

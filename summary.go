@@ -15,7 +15,7 @@ type Summary struct {
 	Messages []string       `json:"messages"` // a line for each scope where something happened
 	Skipped  []SkippedScope `json:"skipped"`  // scopes that lost calls
 	Scopes   []ScopeSummary `json:"scopes"`
-	Breakers []BreakerState `json:"breakers"` // circuits that are not closed
+	Breakers []BreakerState `json:"breakers"` // circuits that are not closed, and bars on a provider that was called
 	Slowed   []BucketState  `json:"slowed"`   // buckets that throttles hold down, or that are paused
 }
 
@@ -58,9 +58,11 @@ func (g *Governor) Summary(s *Stats) Summary {
 		sum.Scopes = append(sum.Scopes, summarize(scope.String(), n, rates))
 	}
 	slices.SortFunc(sum.Scopes, func(a, b ScopeSummary) int { return strings.Compare(a.Scope, b.Scope) })
-	concerned := map[string]bool{}
+	concerned, asked := map[string]bool{}, map[string]bool{}
 	for _, sc := range sum.Scopes {
 		concerned[sc.Scope] = true
+		provider, _, _ := strings.Cut(sc.Scope, "/")
+		asked[provider] = true
 		sum.Totals.add(sc.Totals)
 		if m := sc.message(); m != "" {
 			sum.Messages = append(sum.Messages, m)
@@ -74,7 +76,9 @@ func (g *Governor) Summary(s *Stats) Summary {
 		}
 	}
 	for _, b := range state.Breakers {
-		if b.State != "closed" && concerned[b.service] {
+		// A bar is on what calls are charged to, which need not be what they are of.
+		provider, _, _ := strings.Cut(b.Scope, "/")
+		if b.State != "closed" && concerned[b.service] || b.State == barredState && asked[provider] {
 			sum.Breakers = append(sum.Breakers, b)
 		}
 	}

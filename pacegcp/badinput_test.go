@@ -81,6 +81,10 @@ func TestADailyQuotaThatIsGone(t *testing.T) {
 		if r := verdict.Examine("gcp", err); len(got) != 1 || r.Kind != verdict.Fatal || !r.Daily || r.Consumer != "projects/77" {
 			t.Fatalf("%v, %+v", got, r)
 		}
+		var early *pacegcp.ListingError
+		if !errors.As(err, &early) || time.Until(early.RenewedAt) != 8*time.Hour {
+			t.Errorf("%+v: it is renewed in 8 h", early)
+		}
 		other := func() ([]string, error) {
 			return collect(pacegcp.ListAssets(t.Context(), c, &assetpb.ListAssetsRequest{Parent: "folders/2"}, pacegcp.WithGovernor(g), through))
 		}

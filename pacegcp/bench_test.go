@@ -35,8 +35,8 @@ func TestAGovernedCallAllocatesAtMostFourteenTimesMore(t *testing.T) {
 	}
 }
 
-// Without gax there is no deadline, and the cut of an attempt that hangs needs a timer,
-// which both sides of the connection are told of.
+// Without gax there is no deadline, and the cut of an attempt that hangs needs a context
+// and a timer of its own.
 func TestAGovernedCallWithoutADeadlineAllocatesAtMostFourteenTimesMore(t *testing.T) {
 	e := inMemory(t, silent())
 	call := func(c *asset.Client) func() {

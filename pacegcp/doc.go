@@ -30,20 +30,31 @@
 // at least, which also pauses the quota for everybody), max_retries times in a row for a
 // page and within deadline_seconds. One that has no answer after 60 s is cut. Where a
 // listing ends early the last pair has a [*ListingError] with the token to go on from.
-// A quota per day that is used up ends it at once, and listings on the same quota are
-// refused until Google renews it, at midnight Pacific Time.
+// A quota per day that is used up ends it at once, and calls on the same quota are
+// refused until Google renews it, at midnight Pacific Time, those that wait as well; the
+// governor's log, Snapshot and Summary tell. It is known by the unit or the name of the
+// limit in the answer's details, else by its words ("per day", "daily limit").
 //
-// A listing paces whatever client it is given. One that [ClientOptions] governs with the
-// same governor is not charged twice.
+// A listing paces whatever client it is given. One that [ClientOptions] or
+// [NewTransport] governs with the same governor is not charged twice.
 //
 // # Other calls
 //
 // A call is one operation with its retries, as above. What only reads, by its name
-// (List, Get, Search …), is repeated after any throttle or transient failure, and cut
-// after 60 s; anything else only where it was certainly not carried out, and never cut.
+// (List, Get, Search …; of those called Query only QueryAssets and QueryTimeSeries), is
+// repeated after any throttle or transient failure, and cut after 60 s; anything else
+// only where it was certainly not carried out, such as one that was never connected, and
+// never cut. What the server asks not to repeat (grpc-retry-pushback-ms) is not, and
+// neither is what cannot be better the next time: a request that cannot be encoded, a
+// certificate that does not fit, a host that does not exist.
 // Streams are governed as they open: the first answer is the outcome, nothing is
 // repeated, and what fails later is the caller's to see. The REST transport works alike;
-// it returns the last answer as it is.
+// it returns the last answer as it is, except to clients that would begin again (see
+// [NewTransport]).
+//
+// What the caller's own deadline ends says nothing of the service, also where the server
+// is the one to say so. But an attempt that has had 55 s or more and no answer is held
+// against it: gax sets 60 s where its caller sets no deadline.
 //
 // # What callers get
 //
@@ -52,7 +63,7 @@
 // finds the *cloudpace.CircuitOpenError, *cloudpace.RetryBudgetExhaustedError or
 // *cloudpace.DeadlineExceededError, and in it what the provider answered. Over gRPC such
 // an error has the status FAILED_PRECONDITION, whatever the provider's was: with that,
-// gax would begin the operation again.
+// gax would begin the operation again. So has what is not to be repeated at all.
 //
 // Importing the package also teaches the verdict package to read Google's errors,
 // whether they come from governed clients or not.
@@ -62,10 +73,12 @@
 // Login; the time that gax gives a call with all its retries where the context has no
 // deadline of its own (60 s for most, waits for tokens included; give the context a later one and
 // that holds; listings are not bound by it); gax's retries of calls that are not
-// repeated here. The SDK's REST clients drop the context that a listing is given, so
-// prefer gRPC for listings; over [NewTransport] such a page would be paced twice. A
-// client with a connection of its own (option.WithGRPCConn) is not governed, except by a
-// listing. Polling a long-running operation is one call each time.
+// repeated here; storage's of connections that fail. The SDK's REST clients drop the
+// context that a listing is given; what the listing says goes with a header instead
+// (X-Cloudpace-Admission), which [NewTransport] takes off, and a page that hangs over
+// another transport is left behind. Prefer gRPC for listings. A client with a connection
+// of its own (option.WithGRPCConn) is not governed, except by a listing. Polling a
+// long-running operation is one call each time.
 //
 // While the governor or its provider "gcp" is disabled, the hooks do nothing and clients
 // retry as the SDK does.

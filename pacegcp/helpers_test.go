@@ -2,6 +2,8 @@ package pacegcp_test
 
 import (
 	"context"
+	"io"
+	"log"
 	"net"
 	"strconv"
 	"sync"
@@ -251,14 +253,19 @@ func serve(t testing.TB, f *fake, l net.Listener, dial func(context.Context, str
 		e.server.Stop()
 		<-done
 	})
-	e.options = []option.ClientOption{
-		option.WithEndpoint("passthrough:///" + l.Addr().String()),
+	e.options = plainOptions("passthrough:///"+l.Addr().String(), e)
+	return e
+}
+
+// plainOptions are those of a client without login, that dials as e says.
+func plainOptions(target string, e *endpoint) []option.ClientOption {
+	return []option.ClientOption{
+		option.WithEndpoint(target),
 		option.WithoutAuthentication(),
 		option.WithTelemetryDisabled(),
 		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())),
 		option.WithGRPCDialOption(grpc.WithContextDialer(e.connect)),
 	}
-	return e
 }
 
 // inMemory serves a fake without a network, as a bubble needs it.
@@ -349,6 +356,9 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, f)
 }
+
+// quiet is for servers whose complaints are what a test wants.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 func names(prefix string, n int) []string {
 	out := make([]string, n)

@@ -36,7 +36,7 @@ func (p *pages[T]) all(ctx context.Context, opts []Option) iter.Seq2[*T, error] 
 		l := &listing[T]{pages: p, wiring: w, token: p.token}
 		more, err := l.run(ctx, yield)
 		if err != nil && more {
-			yield(nil, &ListingError{PageToken: l.token, Err: err})
+			yield(nil, early(l.token, err))
 		}
 	}
 }
@@ -56,10 +56,14 @@ type listing[T any] struct {
 // run yields the items. more is false when the caller wants nothing further.
 func (l *listing[T]) run(ctx context.Context, yield func(*T, error) bool) (more bool, err error) {
 	l.scope = cloudpace.Scope{Provider: provider, Account: l.account, Service: "cloudasset", Operation: l.operation}
+	quotaProject := l.quotaProject
+	if named := namedIn(ctx); named != "" {
+		quotaProject = named
+	}
 	l.settings = l.governor.Provider(provider)
 	l.begin(ctx, time.Now())
 	call, err := l.governor.Begin(ctx, l.scope, cloudpace.HoldSlot(), cloudpace.AskCircuitOnce(),
-		cloudpace.FreeTransientRetries(), cloudpace.Until(l.deadline), charged(l.scope, l.quotaProject))
+		cloudpace.FreeTransientRetries(), cloudpace.Until(l.deadline), charged(l.scope, quotaProject))
 	if err != nil {
 		return true, err
 	}
@@ -101,14 +105,14 @@ func (l *listing[T]) follow(next string, items int) error {
 	l.token = next
 	if _, again := l.seen[maphash.String(l.seed, next)]; again {
 		l.token = ""
-		return fmt.Errorf("pacegcp: %s: the service gave the same page token twice", l.scope)
+		return fmt.Errorf("pacegcp: %s: the service gave the same page token twice: %w", l.scope, ErrNoEnd)
 	}
 	if items > 0 {
 		l.barren = 0
 		return nil
 	}
 	if l.barren++; l.barren == mostBarren {
-		return fmt.Errorf("pacegcp: %s: %d pages in a row had a token and no items", l.scope, mostBarren)
+		return fmt.Errorf("pacegcp: %s: %d pages in a row had a token and no items: %w", l.scope, mostBarren, ErrNoEnd)
 	}
 	return nil
 }
@@ -128,7 +132,7 @@ func (l *listing[T]) page(ctx context.Context) (items []*T, next string, end *st
 			l.call.Succeeded()
 			return items, next, nil
 		}
-		if end := l.again(ctx, err, true); end != nil {
+		if end := l.again(ctx, err, true, nil); end != nil {
 			bar(l.call, err)
 			return nil, "", end
 		}
@@ -138,10 +142,18 @@ func (l *listing[T]) page(ctx context.Context) (items []*T, next string, end *st
 // attempt sends one page request: once, whatever the client's own retries are, and cut
 // where it hangs.
 func (l *listing[T]) attempt() (items []*T, next string, err error) {
-	leave := &admission{governor: l.governor, operation: l.operation}
 	got := &received{}
-	ctx, cancel := context.WithTimeout(leave.within(l.call.Context()), hang)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(l.call.Context())
+	defer cancel(nil)
+	if long := patience(ctx); long > 0 {
+		defer time.AfterFunc(long, func() { cancel(errHung) }).Stop()
+	}
+	leave := &admission{governor: l.governor, operation: l.operation}
+	ctx = leave.within(ctx)
+	if l.detached {
+		defer leave.carry(&ctx)()
+	}
+	l.sent = time.Now()
 	token := l.token // a fetch that is left behind must not look at the next one
 	fetch := func() ([]*T, string, error) { return l.pages.fetch(ctx, token, once{got}) }
 	if l.detached {
@@ -149,14 +161,18 @@ func (l *listing[T]) attempt() (items []*T, next string, err error) {
 	} else {
 		items, next, err = fetch()
 	}
-	if err != nil {
-		err = got.failure(err)
+	switch {
+	case err == nil:
+		return items, next, nil
+	case context.Cause(ctx) == errHung: //nolint:errorlint // it is this very value
+		return nil, "", hung()
 	}
-	return items, next, err
+	return nil, "", got.failure(err)
 }
 
-// once is the gax.CallOption of an attempt: gax does not repeat it, and gRPC tells what
-// came back beside an error.
+// once is the gax.CallOption of an attempt: gax neither repeats it nor sets it a
+// deadline, of which the server would be told, and gRPC tells what came back beside an
+// error.
 type once struct{ got *received }
 
 var _ gax.CallOption = once{}
@@ -164,6 +180,7 @@ var _ gax.CallOption = once{}
 // Resolve adds to the options of the client, and does not replace them.
 func (o once) Resolve(s *gax.CallSettings) {
 	s.Retry = nil
+	gax.WithTimeout(0).Resolve(s)
 	s.GRPC = append(s.GRPC[:len(s.GRPC):len(s.GRPC)], o.got.options()...)
 }
 

@@ -193,6 +193,9 @@ func TestS13_2_BackoffDoublesFromOneSecond(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := f.times()
+		if len(at) != 9 {
+			t.Fatalf("%d requests, want 1 + 8 retries", len(at))
+		}
 		for i := 1; i < len(at); i++ {
 			want := min(time.Second<<(i-1), time.Minute)
 			if d := at[i] - at[i-1]; d < want || d > want+want/4 {

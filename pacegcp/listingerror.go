@@ -3,8 +3,11 @@ package pacegcp
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/googleapis/gax-go/v2/apierror"
+
+	"github.com/cloudpace/cloudpace/verdict"
 )
 
 // ListingError says that a listing ended before everything was read. The items before
@@ -12,10 +15,27 @@ import (
 type ListingError struct {
 	// PageToken is of the page that did not arrive: a request that has it goes on from
 	// there, in another process too, as long as the service knows it (three days for
-	// ListAssets). It is empty where the first page did not arrive, and where the
-	// service gave a token twice, so that there is nothing to go on from.
+	// ListAssets). Where no page arrived it is the one that the request had, empty for
+	// a listing from the beginning; and it is empty where the service gave a token
+	// twice, so that there is nothing to go on from.
 	PageToken string
+	// RenewedAt is when the quota per day is renewed whose end was the listing's; zero
+	// where that was another.
+	RenewedAt time.Time
 	Err       error
+}
+
+// ErrNoEnd is in the error of a listing that would lead round in circles, or nowhere:
+// the service gave a page token twice, or page after page without an item.
+var ErrNoEnd = errors.New("the listing has no end that could be reached")
+
+// early says that a listing ended with err, before the page of a token.
+func early(token string, err error) *ListingError {
+	e := &ListingError{PageToken: token, Err: err}
+	if verdict.Examine(provider, err).Daily {
+		e.RenewedAt = renewal(time.Now())
+	}
+	return e
 }
 
 // Error words Err, and what to do where Google's answer tells it.

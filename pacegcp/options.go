@@ -28,9 +28,11 @@ func WithGovernor(g *cloudpace.Governor) Option {
 //
 // [ClientOptions] and [NewTransport] also send the name, as the SDK's own option
 // would. Listings only count by it: give them the project that their client uses.
-// Without the option it is that of the environment (GOOGLE_CLOUD_QUOTA_PROJECT), as
-// for the SDK, or the one that a request names itself (X-Goog-User-Project); the one in
-// a credentials file is not known here.
+// One that a request names itself (X-Goog-User-Project, among its headers or in the
+// metadata of its context) goes before, over gRPC, over REST and for listings alike, as
+// it is what is sent. Without either it is that of the environment
+// (GOOGLE_CLOUD_QUOTA_PROJECT), as for the SDK; the one in a credentials file is not
+// known here.
 func WithQuotaProject(id string) Option {
 	return func(w *wiring) { w.quotaProject = strings.TrimPrefix(strings.TrimSpace(id), "projects/") }
 }

@@ -2,6 +2,7 @@ package pacegcp
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"google.golang.org/api/googleapi"
@@ -29,6 +30,9 @@ func read(err error) (*verdict.ResponseError, bool) {
 		return readREST(e)
 	case *refusal:
 		return nil, false // cloudpace's own
+	}
+	if u := (*unrepeatable)(nil); errors.As(err, &u) {
+		return nil, false // its status is for gax alone; the provider's is inside
 	}
 	if n := httpCode(err); n > 0 {
 		// gax has made a status of an HTTP answer. That is inside, or around, and says

@@ -45,6 +45,23 @@ func (e *refusal) GRPCStatus() *status.Status {
 	return st
 }
 
+// unrepeatable is a failure that gax would repeat and must not: an answer of which the
+// server has said so (grpc-retry-pushback-ms), which gax does not read, or what was
+// never sent and is no better the next time. Its status is as above.
+type unrepeatable struct{ error }
+
+func (e *unrepeatable) Error() string { return "pacegcp: not to be repeated: " + e.error.Error() }
+func (e *unrepeatable) Unwrap() error { return e.error }
+
+// GRPCStatus is FAILED_PRECONDITION, with the provider's details.
+func (e *unrepeatable) GRPCStatus() *status.Status {
+	p := status.New(codes.FailedPrecondition, e.Error()).Proto()
+	if inside := statusOf(e.error); inside != nil {
+		p.Details = inside.Proto().GetDetails()
+	}
+	return status.FromProto(p)
+}
+
 // ended is the end of the caller's own context while nothing was under way, beside
 // what the provider said before.
 type ended struct{ error }

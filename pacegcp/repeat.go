@@ -6,14 +6,13 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/internal/backoff"
 	"github.com/cloudpace/cloudpace/verdict"
 )
-
-// hang is how long one attempt may take that only reads; then it is cut, and counts as
-// timed out (S13.6). Google's own clients give a whole read as much.
-const hang = 60 * time.Second
 
 // firstBackoff is the pause before the first retry, which doubles with each further
 // one (S13.2).
@@ -26,6 +25,7 @@ type repeater struct {
 	scope    cloudpace.Scope
 	settings cloudpace.Provider
 	deadline time.Time // of the request with its waits
+	sent     time.Time // when the attempt under way was
 	retries  int       // in a row
 }
 
@@ -44,13 +44,26 @@ func (r *repeater) begin(ctx context.Context, now time.Time) {
 type stop struct{ give, end error }
 
 // again takes in that an attempt failed. It returns nil when the next one may be sent.
-// safe tells that the request may be carried out twice.
-func (r *repeater) again(ctx context.Context, failed error, safe bool) *stop {
-	kind := r.call.Failed(failed)
-	if kind != verdict.Throttled && kind != verdict.Transient {
-		return &stop{failed, failed}
+// safe tells that the request may be carried out twice. prepare, if it is not nil,
+// makes the next attempt's request, before anything is paid or waited for.
+func (r *repeater) again(ctx context.Context, failed error, safe bool, prepare func() error) *stop {
+	if ranOut(ctx, r.sent, failed) {
+		give := failed
+		if safe { // gax would use the rest of the time for another
+			give = &cloudpace.DeadlineExceededError{Scope: r.scope, RetryAfter: firstBackoff, Err: failed}
+		}
+		return &stop{give, &callersOwn{failed}}
 	}
+	kind := r.call.Failed(failed)
 	result := verdict.Examine(provider, failed)
+	switch {
+	case kind == verdict.Fatal && madeHere(failed):
+		return &stop{&unrepeatable{failed}, failed}
+	case kind != verdict.Throttled && kind != verdict.Transient:
+		return &stop{failed, failed}
+	case result.NoRepeat:
+		return &stop{&unrepeatable{failed}, failed}
+	}
 	if !safe && !result.Unprocessed || result.Own {
 		return &stop{failed, failed}
 	}
@@ -64,6 +77,9 @@ func (r *repeater) again(ctx context.Context, failed error, safe bool) *stop {
 		late := &cloudpace.DeadlineExceededError{Scope: r.scope, RetryAfter: wait, Err: failed}
 		return &stop{late, late}
 	}
+	if prepare != nil && prepare() != nil {
+		return &stop{failed, failed}
+	}
 	if err := r.call.Retry(); err != nil {
 		return &stop{err, err}
 	}
@@ -76,6 +92,15 @@ func (r *repeater) again(ctx context.Context, failed error, safe bool) *stop {
 		return &stop{err, err}
 	}
 	return nil
+}
+
+// madeHere tells the statuses that the client library makes of a host or a certificate
+// that is wrong, and of a request that cannot be encoded. By their codes gax takes them
+// for something that passes.
+func madeHere(failed error) bool {
+	f, ok := failed.(*failure) //nolint:errorlint // as received made it
+	code := status.Code(failed)
+	return ok && f.local && (code == codes.Unavailable || code == codes.Internal)
 }
 
 // pause is the back-off before retry n, counted from 0: 1 s, 2 s, 4 s … up to longest,

@@ -2,6 +2,7 @@ package pacegcp
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/cloudpace/cloudpace"
@@ -9,20 +10,23 @@ import (
 
 // restScope gives the scope of a REST request. The API is in the host, or before the
 // version where APIs share one (www.googleapis.com/compute/v1/…); the account in the
-// path, or in the parameters that some APIs have instead.
+// path, or in the parameters that some APIs have instead. The path is read as it is
+// sent: an object may be called projects/x:list, and is one segment of it.
 func restScope(req *http.Request) cloudpace.Scope {
 	s := cloudpace.Scope{Provider: provider}
 	if req.URL == nil {
 		return s
 	}
-	path := req.URL.Path
+	path := req.URL.EscapedPath()
 	resource, verb := customVerb(path)
 	host := req.URL.Hostname()
 	s.Service = serviceOfHost(host)
 	if s.Service == "" && (strings.EqualFold(host, "www.googleapis.com") || strings.EqualFold(host, "content-googleapis.googleapis.com")) {
 		s.Service = firstSegment(path)
 	}
-	s.Account = accountIn(strings.TrimPrefix(resource, "/"))
+	if s.Service != "storage" || strings.HasPrefix(path, "/storage/v1/projects/") {
+		s.Account = accountInPath(strings.TrimPrefix(resource, "/"))
+	}
 	if s.Account == "" && req.URL.RawQuery != "" {
 		s.Account = accountOfQuery(req)
 	}
@@ -70,16 +74,39 @@ func restOperation(method, service, resource, verb string) string {
 	return ""
 }
 
+// firstSegment of a path on a host that APIs share is the API's name, behind the way that
+// what is sent takes.
 func firstSegment(path string) string {
 	path = strings.TrimPrefix(path, "/")
-	return path[:segment(path)]
+	first := path[:segment(path)]
+	switch first {
+	case "upload", "download", "batch", "resumable":
+		if len(path) > len(first) {
+			return firstSegment(path[len(first):])
+		}
+	}
+	return first
+}
+
+// accountInPath is accountIn for a path whose segments are escaped. The objects of
+// storage are called whatever their owners like, with slashes that are not escaped in
+// its XML API, so there only its own paths count.
+func accountInPath(path string) string {
+	a := accountIn(path)
+	if plain, err := url.PathUnescape(a); err == nil && strings.Count(plain, "/") <= 1 {
+		return plain
+	}
+	return a
 }
 
 // accountOfQuery: storage and resource manager name the project or the parent in a
-// parameter.
+// parameter. In an upload the name is that of what is sent.
 func accountOfQuery(req *http.Request) string {
 	q := req.URL.Query()
 	for _, key := range []string{"parent", "scope", "name", "resource"} {
+		if key == "name" && strings.HasPrefix(req.URL.Path, "/upload/") {
+			continue
+		}
 		if a := accountIn(q.Get(key)); a != "" {
 			return a
 		}
@@ -110,7 +137,7 @@ func restReads(req *http.Request) bool {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions:
 		return true
 	case http.MethodPost:
-		_, verb := customVerb(req.URL.Path)
+		_, verb := customVerb(req.URL.EscapedPath())
 		return verb != "" && reads(strings.ToUpper(verb[:1])+verb[1:])
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/googleapis/gax-go/v2/callctx"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/cloudpace/cloudpace"
@@ -20,18 +21,28 @@ func (w *wiring) scopeOf(ctx context.Context, method, target string, req any) (s
 		Service:   serviceOf(target, method),
 		Operation: operationOf(method),
 	}
-	quotaProject = w.quotaProject
-	if scope.Account != "" && quotaProject != "" {
-		return scope, quotaProject
-	}
 	md, _ := metadata.FromOutgoingContext(ctx)
 	if scope.Account == "" {
 		scope.Account = accountOfParams(first(md, "x-goog-request-params"))
 	}
-	if quotaProject == "" {
-		quotaProject = first(md, "x-goog-user-project")
+	if quotaProject = first(md, quotaKey); quotaProject == "" {
+		quotaProject = w.quotaProject
 	}
 	return scope, quotaProject
+}
+
+// quotaKey names the project whose quota a request uses. One that a request itself names
+// is what is sent, whatever its client uses otherwise.
+const quotaKey = "x-goog-user-project"
+
+// namedIn is the quota project that requests under ctx name, by either way that the SDK
+// has for headers.
+func namedIn(ctx context.Context) string {
+	md, _ := metadata.FromOutgoingContext(ctx)
+	if named := first(md, quotaKey); named != "" {
+		return named
+	}
+	return first(callctx.HeadersFromContext(ctx), quotaKey)
 }
 
 func first(md metadata.MD, key string) string {
@@ -126,18 +137,23 @@ func serviceOf(target, method string) string {
 	return serviceOfPackage(method)
 }
 
-// serviceOfHost knows the API's host, with mTLS, and in a region
-// (us-central1-aiplatform.googleapis.com, run.europe-west1.rep.googleapis.com). Hosts
-// that all APIs share, and those of Private Service Connect, whose first part a user
-// has chosen, say nothing.
+// serviceOfHost knows the API's host, with mTLS, in a region
+// (us-central1-aiplatform.googleapis.com, run.europe-west1.rep.googleapis.com), that of a
+// bucket (example-1.storage.googleapis.com), and that of a Private Service Connect
+// endpoint, whose name a user has put after the API's (storage-mine.p.googleapis.com).
+// Hosts that all APIs share say nothing, and neither do those of other universes than
+// googleapis.com: over gRPC the RPC does, and over REST the host itself stands for it.
 func serviceOfHost(host string) string {
 	name, ok := cutSuffixFold(host, ".googleapis.com")
 	if !ok {
 		return ""
 	}
-	name, rest, _ := strings.Cut(name, ".")
-	if rest == "p" {
-		return ""
+	name, rest, _ := strings.Cut(strings.ToLower(name), ".")
+	switch rest {
+	case "storage":
+		return rest
+	case "p":
+		name = name[:max(0, strings.LastIndexByte(name, '-'))]
 	}
 	switch name {
 	case "", "www", "private", "restricted", "content-googleapis":
@@ -146,7 +162,7 @@ func serviceOfHost(host string) string {
 	if i := strings.LastIndexByte(name, '-'); i >= 0 && regional(name[:i]) {
 		name = name[i+1:]
 	}
-	return strings.ToLower(name)
+	return name
 }
 
 func cutSuffixFold(s, suffix string) (string, bool) {
@@ -157,13 +173,13 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 	return s[:at], true
 }
 
-// regional tells a location (us, eu, us-central1) before an API's name from a part of
-// the name.
+// regional tells a location (us, europe, global, us-central1) before an API's name from a
+// part of the name.
 func regional(location string) bool {
-	if location == "us" || location == "eu" {
+	switch location {
+	case "us", "eu", "europe", "asia", "global":
 		return true
-	}
-	if location == "" {
+	case "":
 		return false
 	}
 	last := location[len(location)-1]

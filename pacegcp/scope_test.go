@@ -36,6 +36,10 @@ func TestS1_2_ScopeOfAnRPC(t *testing.T) {
 		{"eu-documentai.googleapis.com:443", "/google.cloud.documentai.v1.X/ListY", nil, "", "gcp/*/*/documentai/ListY"},
 		{"run.europe-west1.rep.googleapis.com:443", "/google.cloud.run.v2.Services/ListServices", nil, "", "gcp/*/*/run/ListServices"},
 		{"cloudasset-mine.p.googleapis.com:443", method, nil, "", "gcp/*/*/cloudasset/ListAssets"},
+		{"mine.p.googleapis.com:443", method, nil, "", "gcp/*/*/cloudasset/ListAssets"},
+		{"europe-chronicle.googleapis.com:443", "/google.cloud.chronicle.v1.RuleService/ListRules", nil, "", "gcp/*/*/chronicle/ListRules"},
+		{"global-discoveryengine.googleapis.com:443", "/google.cloud.discoveryengine.v1.X/ListY", nil, "", "gcp/*/*/discoveryengine/ListY"},
+		{"cloudasset.example.com:443", method, list("projects/p"), "", "gcp/projects/p/*/cloudasset/ListAssets"},
 		{"private.googleapis.com:443", "/google.pubsub.v1.Publisher/Publish", nil, "", "gcp/*/*/pubsub/Publish"},
 		{"cloudasset.example.com:443", "/google.cloud.kms.v1.KeyManagementService/ListKeyRings", nil, "", "gcp/*/*/cloudkms/ListKeyRings"},
 		{"x", "/google.iam.admin.v1.IAM/ListRoles", nil, "", "gcp/*/*/iam/ListRoles"},
@@ -58,7 +62,11 @@ func TestS13_5_TheQuotaProjectThatARequestNames(t *testing.T) {
 	if _, q := (&wiring{}).scopeOf(ctx, "/a.B/C", "x", nil); q != "q" {
 		t.Errorf("%q", q)
 	}
-	if _, q := (&wiring{quotaProject: "named"}).scopeOf(ctx, "/a.B/C", "x", &assetpb.ListAssetsRequest{Parent: "projects/p"}); q != "named" {
+	// It is what is sent, whatever the client uses otherwise: as over REST.
+	if _, q := (&wiring{quotaProject: "named"}).scopeOf(ctx, "/a.B/C", "x", &assetpb.ListAssetsRequest{Parent: "projects/p"}); q != "q" {
+		t.Errorf("%q", q)
+	}
+	if _, q := (&wiring{quotaProject: "named"}).scopeOf(context.Background(), "/a.B/C", "x", nil); q != "named" {
 		t.Errorf("%q", q)
 	}
 	for given, want := range map[string]string{"q": "q", "projects/q": "q", " q ": "q", "": ""} {
@@ -89,6 +97,27 @@ func TestS1_2_ScopeOfARESTRequest(t *testing.T) {
 		{"PUT", "https://cloudasset.googleapis.com/v1/projects/p/assets", "gcp/projects/p/*/cloudasset"},
 		{"GET", "https://cloudasset.googleapis.com/v1/projects/", "gcp/*/*/cloudasset"},
 		{"GET", "https://cloudasset.googleapis.com", "gcp/*/*/cloudasset"},
+
+		// What things are called is no account, and no verb.
+		{"GET", "https://storage.googleapis.com/storage/v1/b/x/o/projects%2Fa%2Ff?alt=media", "gcp/*/*/storage"},
+		{"GET", "https://storage.googleapis.com/storage/v1/b/x/o/a%3Alist", "gcp/*/*/storage"},
+		{"GET", "https://storage.googleapis.com/x/projects/a/f", "gcp/*/*/storage"},
+		{"GET", "https://example-1.storage.googleapis.com/projects/a/f", "gcp/*/*/storage"},
+		{"GET", "https://storage.googleapis.com/storage/v1/projects/p/serviceAccount", "gcp/projects/p/*/storage"},
+		{"POST", "https://storage.googleapis.com/upload/storage/v1/b/x/o?uploadType=media&name=folders/7/f", "gcp/*/*/storage"},
+		{"GET", "https://cloudkms.googleapis.com/v1/projects/example.com%3Ap/locations", "gcp/projects/example.com:p/*/cloudkms"},
+		{"GET", "https://cloudkms.googleapis.com/v1/x/projects%2Fa/y", "gcp/*/*/cloudkms"},
+		{"GET", "https://cloudkms.googleapis.com/v1/projects/a%2Fb%2Fc/y", "gcp/projects/a%252Fb%252Fc/*/cloudkms"},
+
+		{"POST", "https://www.googleapis.com/upload/drive/v3/files?uploadType=media", "gcp/*/*/drive"},
+		{"GET", "https://www.googleapis.com/download/storage/v1/b/x/o/y", "gcp/*/*/storage"},
+		{"POST", "https://www.googleapis.com/batch/drive/v3", "gcp/*/*/drive"},
+		{"POST", "https://www.googleapis.com/batch", "gcp/*/*/batch"},
+		{"GET", "https://storage-mine.p.googleapis.com/storage/v1/b/x", "gcp/*/*/storage"},
+		{"GET", "https://us-central1-aiplatform-mine.p.googleapis.com/v1/projects/p/x", "gcp/projects/p/*/aiplatform"},
+		{"GET", "https://europe-chronicle.googleapis.com/v1/projects/p/x", "gcp/projects/p/*/chronicle"},
+		{"GET", "https://asia-southeast1-aiplatform.googleapis.com/v1/projects/p/x", "gcp/projects/p/*/aiplatform"},
+		{"GET", "https://global-discoveryengine.googleapis.com/v1/projects/p/x", "gcp/projects/p/*/discoveryengine"},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), c.method, c.url, nil)
 		if err != nil {
@@ -105,7 +134,8 @@ func TestS1_2_ScopeOfARESTRequest(t *testing.T) {
 
 func TestReadsByName(t *testing.T) {
 	for op, want := range map[string]bool{
-		"ListAssets": true, "GetFeed": true, "SearchAllResources": true, "QueryAssets": true, "BatchGetAssetsHistory": true,
+		"ListAssets": true, "GetFeed": true, "SearchAllResources": true, "QueryAssets": true, "BatchGetAssetsHistory": true, "QueryTimeSeries": true,
+		"QueryReasoningEngine": false, "StreamQueryReasoningEngine": false, "Query": false, "QueryAssetsAndRun": false, "Get2": false, "List_": false,
 		"CreateFeed": false, "DeleteFeed": false, "AnalyzeIamPolicy": false, "ExportAssets": false, "SetIamPolicy": false, "Listen": false, "Getaway": false, "Get": true, "": false,
 	} {
 		if reads(op) != want {

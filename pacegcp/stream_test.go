@@ -191,3 +191,78 @@ func TestS9_3_DisabledAStreamPassesOn(t *testing.T) {
 		}
 	})
 }
+
+// S5.3: whatever ends a stream, its slot comes back, also where nobody asks for an answer
+// any more.
+func TestS5_3_AStreamThatEndsUnread(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, conn *grpc.ClientConn, ctx context.Context) func(){
+		"a message that cannot be sent": func(t *testing.T, conn *grpc.ClientConn, ctx context.Context) func() {
+			s, err := conn.NewStream(ctx, &tailDesc, tailMethod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.SendMsg(wrapperspb.String("\xff")); status.Code(err) != codes.Internal {
+				t.Errorf("%v", err)
+			}
+			return func() {}
+		},
+		"a connection that is closed": func(t *testing.T, conn *grpc.ClientConn, ctx context.Context) func() {
+			if _, err := open(ctx, conn, &tailDesc, tailMethod); err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = conn.Close() }
+		},
+	} {
+		bubble(t, func(t *testing.T) {
+			g := governor(t, unpaced, func(p *cloudpace.Provider) { p.MaxConcurrency, p.BreakerThreshold = 1, 1 })
+			conn := connect(t, inMemory(t, script(reply{hang: true})), g)
+			ctx := metadata.AppendToOutgoingContext(context.Background(), "x-goog-request-params", "resource_names=projects%2Fexample-1")
+			end(t, conn, ctx)()
+			time.Sleep(time.Second)
+			if n := numbers(t, g, tailScope); slots(g, parent) != 0 || n.TransientErrors != 0 || len(g.Summary(nil).Breakers) != 0 {
+				t.Errorf("%s: %d slots, %+v, %+v", name, slots(g, parent), n.Totals, g.Summary(nil).Breakers)
+			}
+		})
+	}
+}
+
+// Header gives no error, and who asks it first may leave it at that. The outcome counts
+// all the same, once.
+func TestS13_4_AnOutcomeThatHeaderMeets(t *testing.T) {
+	for _, read := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			g := governor(t, unpaced)
+			conn := connect(t, inMemory(t, script(throttled(retryIn(time.Minute)))), g)
+			s, err := open(context.Background(), conn, &tailDesc, tailMethod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if md, err := s.Header(); md != nil || err != nil {
+				t.Errorf("%v, %v", md, err)
+			}
+			if read {
+				if _, err := drain(s); status.Code(err) != codes.ResourceExhausted {
+					t.Errorf("%v", err)
+				}
+			}
+			time.Sleep(time.Second)
+			if n := numbers(t, g, tailScope); n.Throttled != 1 || n.GaveUp != 1 || slots(g, parent) != 0 {
+				t.Errorf("%+v, %d slots", n.Totals, slots(g, parent))
+			}
+		})
+	}
+	bubble(t, func(t *testing.T) {
+		g := governor(t, unpaced)
+		conn := connect(t, inMemory(t, script(reply{header: true, items: []string{"1"}})), g)
+		s, err := open(context.Background(), conn, &tailDesc, tailMethod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if md, err := s.Header(); len(md["x-server"]) != 1 || err != nil {
+			t.Errorf("%v, %v", md, err)
+		}
+		if n, err := drain(s); n != 1 || err != nil || slots(g, parent) != 0 {
+			t.Errorf("%d, %v", n, err)
+		}
+	})
+}

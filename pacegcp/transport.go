@@ -5,21 +5,19 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"google.golang.org/api/googleapi"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/internal/httpbody"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
-// peeked is how much of an error's body is read to learn its kind, and drained of one
-// that is dropped, in bytes.
+// peeked is how much of an error's body is read to learn its kind, in bytes.
 const peeked = 64 << 10
-
-// quotaHeader names the project whose quota a REST request uses.
-const quotaHeader = "X-Goog-User-Project"
 
 // NewTransport gives a RoundTripper that governs the requests of a REST client which it
 // sends through base: those of google.golang.org/api's services, with
@@ -28,7 +26,11 @@ const quotaHeader = "X-Goog-User-Project"
 // around this one.
 //
 // The last answer is returned as it is, whatever its status, with its body unread. An
-// error is returned where there is no answer, or where cloudpace did not send.
+// error is returned where there is no answer, or where cloudpace did not send. And to
+// clients that would begin again where cloudpace has given up, which would multiply the
+// attempts: the SDK's generated REST clients and those of storage, which say who they are
+// in X-Goog-Api-Client, get cloudpace's error then, with the answer in it as a
+// *verdict.ResponseError. The body of an error has 10 s to come, and is given up then.
 func NewTransport(base http.RoundTripper, opts ...Option) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
@@ -50,7 +52,8 @@ func (t *transport) CloseIdleConnections() {
 
 // RoundTrip sends one request, as often as it takes.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	quotaProject := req.Header.Get(quotaHeader)
+	leave, req := carriedBy(req)
+	quotaProject := named(req.Header)
 	if quotaProject == "" {
 		if quotaProject = t.quotaProject; t.named {
 			named := *req // its context and body are the same
@@ -58,11 +61,14 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			if named.Header == nil {
 				named.Header = http.Header{}
 			}
-			named.Header.Set(quotaHeader, quotaProject)
+			named.Header.Set(quotaKey, quotaProject)
 			req = &named
 		}
 	}
 	scope := restScope(req)
+	if leave != nil && leave.spend(t.governor, scope.Operation) {
+		return t.admitted(req, leave)
+	}
 	e := exchange{transport: t, req: req, repeater: repeater{scope: scope, settings: t.governor.Provider(provider)}}
 	e.begin(req.Context(), time.Now())
 	call, err := t.governor.Begin(req.Context(), scope, cloudpace.Until(e.deadline), cloudpace.FreeTransientRetries(), charged(scope, quotaProject))
@@ -78,6 +84,23 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return e.run()
 }
 
+// named is the quota project that a request names. gax writes the keys of its headers in
+// lower case.
+func named(h http.Header) string {
+	if v := first(metadata.MD(h), quotaKey); v != "" {
+		return v
+	}
+	return h.Get(quotaKey)
+}
+
+// admitted sends a page request of a listing, which does all else (S13.6), and ends it
+// with the attempt that it is of.
+func (t *transport) admitted(req *http.Request, leave *admission) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	context.AfterFunc(leave.attempt, func() { cancel(context.Cause(leave.attempt)) })
+	return t.base.RoundTrip(req.WithContext(ctx))
+}
+
 // exchange is one request with all its attempts.
 type exchange struct {
 	*transport
@@ -88,6 +111,7 @@ type exchange struct {
 func (e *exchange) run() (*http.Response, error) {
 	attempt := e.req.WithContext(e.call.Context())
 	for {
+		e.sent = time.Now()
 		resp, err := e.send(attempt)
 		if err == nil && resp.StatusCode < http.StatusBadRequest {
 			e.call.End(nil)
@@ -96,15 +120,19 @@ func (e *exchange) run() (*http.Response, error) {
 		if err == nil {
 			err = answerOf(resp)
 		}
-		end := e.again(e.req.Context(), err, restSafe(e.req) && httpbody.CanRewind(e.req))
-		if end == nil {
-			httpbody.Drop(resp, peeked)
-			if attempt, err = httpbody.Rewind(e.call.Context(), e.req); err == nil {
-				continue
+		var next *http.Request
+		end := e.again(e.req.Context(), err, restSafe(e.req), func() (err error) {
+			next, err = httpbody.Rewind(e.call.Context(), e.req)
+			return err
+		})
+		if end != nil {
+			if next != nil {
+				httpbody.Close(next)
 			}
-			end, resp = &stop{err, err}, nil
+			return e.finish(resp, end)
 		}
-		return e.finish(resp, end)
+		httpbody.Drop(resp, 0) // what was not read of it costs more than its connection
+		attempt = next
 	}
 }
 
@@ -115,12 +143,33 @@ func (e *exchange) finish(resp *http.Response, end *stop) (*http.Response, error
 		e.call.End(end.end)
 		return nil, end.give
 	}
-	e.call.End(&given{end.end, resp.Header})
 	if err := e.req.Context().Err(); err != nil {
+		e.call.End(&given{end.end, resp.Header})
 		httpbody.Drop(resp, 0)
 		return nil, err
 	}
+	var own verdict.Own
+	if errors.As(end.give, &own) && repeatsItself(e.req) {
+		e.call.End(end.end)
+		httpbody.Drop(resp, 0)
+		return nil, end.give
+	}
+	e.call.End(&given{end.end, resp.Header})
 	return resp, nil
+}
+
+// repeatsItself tells the SDK's clients that would begin a request again after an answer
+// that was repeated here for as long as it is worth (E23): those that are generated, by
+// gax, and those of storage. They say who they are.
+func repeatsItself(req *http.Request) bool {
+	for _, name := range []string{"x-goog-api-client", "X-Goog-Api-Client"} {
+		for _, v := range req.Header[name] {
+			if strings.Contains(v, "gax/") || strings.Contains(v, "gccl-") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // send makes one attempt. One that only reads is cut where no headers come; the body of
@@ -129,8 +178,12 @@ func (e *exchange) send(req *http.Request) (*http.Response, error) {
 	if !restReads(req) {
 		return e.roundTrip(req)
 	}
+	long := patience(req.Context())
+	if long == 0 {
+		return e.roundTrip(req)
+	}
 	ctx, cancel := context.WithCancelCause(req.Context())
-	timer := time.AfterFunc(hang, func() { cancel(errHung) })
+	timer := time.AfterFunc(long, func() { cancel(errHung) })
 	resp, err := e.roundTrip(req.WithContext(ctx))
 	switch {
 	case !timer.Stop() && context.Cause(ctx) == errHung: //nolint:errorlint // it is this very value
@@ -157,7 +210,7 @@ func (e *exchange) roundTrip(req *http.Request) (*http.Response, error) {
 
 // answerOf makes an error of an answer, for its kind. The answer stays unread.
 func answerOf(resp *http.Response) error {
-	head, _, err := httpbody.Peek(resp, peeked)
+	head, _, err := httpbody.PeekWithin(resp, peeked)
 	return &verdict.ResponseError{Provider: provider, StatusCode: resp.StatusCode, Header: resp.Header, Body: head, Err: err}
 }
 

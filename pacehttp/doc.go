@@ -33,7 +33,8 @@
 // of http.Client). When the request's context ends, its error is returned.
 //
 // Answers below 400 are passed on as they come, and streaming them is not
-// disturbed. Of others the first 64 KiB are read to learn the kind, and put back.
+// disturbed. Of others the first 64 KiB are read to learn the kind, and put back; a
+// body that does not come within 10 s is given up, and reads as timed out.
 // A slot is held until the headers of an answer are there (of an error, until its
 // kind is known), so a long download keeps none.
 package pacehttp

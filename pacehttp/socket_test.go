@@ -3,6 +3,7 @@ package pacehttp_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cloudpace/cloudpace"
@@ -235,4 +237,55 @@ func TestS7_6ADownloadIsNotCut(t *testing.T) {
 	if got := text(t, resp); got != "begin end" {
 		t.Errorf("%q", got)
 	}
+}
+
+// An error whose body stalls is taken for what its headers say, by its time, and the
+// next attempt is made.
+func TestAnErrorWhoseBodyStalls(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		start := time.Now()
+		var closed atomic.Int32
+		stalls := roundTripper(func(*http.Request) (*http.Response, error) {
+			body := &stalling{Reader: strings.NewReader("busy"), gone: make(chan struct{}), closed: &closed}
+			return &http.Response{StatusCode: 503, Header: http.Header{}, Body: body}, nil
+		})
+		g := governor(t, func(p *cloudpace.Provider) { p.MaxRetries = 1 })
+		resp, err := pacehttp.NewTransport(stalls, nil, pacehttp.WithGovernor(g)).RoundTrip(request404(t, "http://example.com"))
+		if err != nil || resp.StatusCode != 503 {
+			t.Fatal(resp, err)
+		}
+		if d := time.Since(start); d < 20*time.Second || d > 22*time.Second {
+			t.Errorf("two attempts took %v", d)
+		}
+		b, err := io.ReadAll(resp.Body)
+		var late interface{ Timeout() bool }
+		if string(b) != "busy" || !errors.As(err, &late) || !late.Timeout() {
+			t.Errorf("%q %v", b, err)
+		}
+		synctest.Wait()
+		if closed.Load() != 2 {
+			t.Errorf("%d bodies were closed", closed.Load())
+		}
+	})
+}
+
+// stalling is a body that has a beginning and no end.
+type stalling struct {
+	io.Reader
+	gone   chan struct{}
+	closed *atomic.Int32
+}
+
+func (s *stalling) Read(p []byte) (int, error) {
+	if n, err := s.Reader.Read(p); err == nil {
+		return n, nil
+	}
+	<-s.gone
+	return 0, io.ErrClosedPipe
+}
+
+func (s *stalling) Close() error {
+	s.closed.Add(1)
+	close(s.gone)
+	return nil
 }

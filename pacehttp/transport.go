@@ -12,8 +12,7 @@ import (
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
-// peeked is how much of an error's body is read to learn its kind, and drained of
-// one that is dropped, in bytes.
+// peeked is how much of an error's body is read to learn its kind, in bytes.
 const peeked = 64 << 10
 
 // Option is an extra of [NewTransport].
@@ -125,13 +124,13 @@ func (e *exchange) run() (*http.Response, error) {
 			return e.end(resp, err, stop)
 		}
 		attempt = again
-		httpbody.Drop(resp, peeked)
+		httpbody.Drop(resp, 0) // what was not read of it costs more than its connection
 	}
 }
 
 // read makes an error of an answer, for its kind. The answer stays unread.
 func (e *exchange) read(resp *http.Response) error {
-	head, _, err := httpbody.Peek(resp, peeked)
+	head, _, err := httpbody.PeekWithin(resp, peeked)
 	return &verdict.ResponseError{
 		Provider: e.scope.Provider, StatusCode: resp.StatusCode, Header: resp.Header, Body: head, Err: err,
 	}

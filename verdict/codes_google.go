@@ -10,7 +10,7 @@ var google = provider{
 		// The server may have begun to run a request before it became unavailable.
 		"UNAVAILABLE":       {kind: Throttled, when: googleUnavailable, mayHaveRun: true, rpc: true},
 		"DEADLINE_EXCEEDED": {kind: Transient, rpc: true},
-		"INTERNAL":          {kind: Transient, rpc: true},
+		"INTERNAL":          {kind: Transient, when: googleInternal, rpc: true},
 		"CANCELLED":         {kind: Canceled, when: googleCancelled, rpc: true},
 
 		"rateLimitExceeded":               {kind: Throttled, when: googleRate},
@@ -46,6 +46,7 @@ type googleError struct {
 	service  string   // ErrorInfo: which API
 	metric   string   // ErrorInfo: quota_metric
 	delays   []any    // RetryInfo.retryDelay
+	span     span     // what a quota is counted per, by the names in the details
 	texts    []string // what the details say in words, in lower case
 	status   int      // the HTTP status in the body of an answer that has none itself
 
@@ -53,26 +54,13 @@ type googleError struct {
 	spoken bool // the names and numbers of google.rpc.Code count
 }
 
-// exhaustedForLong tells what more a quota error says: a daily quota, or a message
-// that is too large, which no waiting makes smaller. The unit of a quota stands in
-// details or message ("per minute", "per day").
-func (ev *evidence) exhaustedForLong() (string, bool) {
-	for _, t := range append(ev.google.texts, strings.ToLower(head(ev.words(), maxText))) {
-		for _, p := range []string{"per day", "perday", "per_day", "daily", "/d/", "1/d"} {
-			if strings.Contains(t, p) {
-				return dailyQuota, true
-			}
-		}
-		for _, p := range []string{"larger than max", "exceeds maximum size", "message size", "message too large"} {
-			if strings.Contains(t, p) {
-				return "the message is too large", true
-			}
-		}
-	}
-	return "", false
-}
-
+// googleExhausted: a stream that the server has reset with ENHANCE_YOUR_CALM comes to
+// the same code (google.golang.org/grpc, internal/transport), but is no answer: what it
+// asked for may have been done.
 func googleExhausted(ev *evidence) (Kind, string, bool) {
+	if ev.status == 0 && len(ev.header) == 0 && strings.Contains(ev.words(), "RST_STREAM with error code") {
+		ev.local = true
+	}
 	if why, ok := ev.exhaustedForLong(); ok {
 		return Fatal, why, true
 	}
@@ -116,16 +104,6 @@ func googleDenied(ev *evidence) (Kind, string, bool) {
 	return Fatal, "permission denied", true
 }
 
-// googleUnavailable: sent by the server it asks for less; made by the client
-// library because no connection stands, it does not (S13.4).
-func googleUnavailable(ev *evidence) (Kind, string, bool) {
-	if ev.status == 0 && (ev.local || len(ev.header) == 0 && localStatusText(ev.words())) {
-		ev.local = true
-		return Transient, "made locally, without an answer", true
-	}
-	return Throttled, "sent by the server", true
-}
-
 // googleCancelled: gRPC's client library turns the end of the caller's context into
 // a status.
 func googleCancelled(ev *evidence) (Kind, string, bool) {
@@ -133,22 +111,6 @@ func googleCancelled(ev *evidence) (Kind, string, bool) {
 		return 0, "", false
 	}
 	return Canceled, "", true
-}
-
-// localStatusText knows the words that grpc-go's transport puts into an UNAVAILABLE
-// of its own (google.golang.org/grpc, internal/transport and clientconn): for
-// records that have nothing but the text.
-func localStatusText(message string) bool {
-	for _, p := range []string{
-		"transport is closing", "the connection is draining", "connection error: desc",
-		"error reading from server", "closing transport due to", "name resolver error",
-		"last connection error:", "while dialing", "connection closed before server preface",
-	} {
-		if strings.Contains(message, p) {
-			return true
-		}
-	}
-	return false
 }
 
 // readGoogle knows the JSON of a REST error ({"error":{…}}, also as the first
@@ -264,9 +226,7 @@ func (g *googleError) detail(d map[string]any) (reasons []string) {
 		set(&g.consumer, text(meta, "consumer"))
 		set(&g.service, text(meta, "service"))
 		set(&g.metric, text(meta, "quota_metric"))
-		for _, key := range []string{"quota_limit", "quota_unit", "quota_metric"} {
-			g.say(text(meta, key))
-		}
+		g.counts(unitSpan(text(meta, "quota_unit")), nameSpan(text(meta, "quota_limit")), nameSpan(text(meta, "quota_metric")))
 	case "RetryInfo":
 		if d["retryDelay"] != nil && len(g.delays) < 16 {
 			g.delays = append(g.delays, d["retryDelay"])
@@ -274,9 +234,8 @@ func (g *googleError) detail(d map[string]any) (reasons []string) {
 	case "QuotaFailure":
 		for _, v := range list(d["violations"]) {
 			violation := object(v)
-			for _, key := range []string{"description", "subject", "quotaId", "quotaMetric"} {
-				g.say(text(violation, key))
-			}
+			g.counts(nameSpan(text(violation, "quotaId")), nameSpan(text(violation, "quotaMetric")))
+			g.say(text(violation, "description"))
 		}
 	}
 	return reasons

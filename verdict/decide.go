@@ -58,9 +58,10 @@ func (ev *evidence) decide() Result {
 	case len(ev.codes) > 0:
 		r.Answered = !ev.local
 	}
-	r.Unprocessed = ev.status == 429 || ev.status == 503 && h.ok ||
-		ev.status == 0 && ev.net.neverMade
 	ev.judge(&r)
+	if ev.status == 429 || ev.status == 503 && h.ok || ev.status == 0 && ev.net.neverMade {
+		r.Unprocessed = true
+	}
 	if ev.local && ev.status == 0 {
 		r.Answered = false // the words may have shown it only now
 	}
@@ -117,9 +118,10 @@ func (ev *evidence) byCode(r *Result) bool {
 			}
 		}
 		r.Kind, r.Code, r.Reason = kind, code, join("code "+code, why)
-		// An error inside a 2xx came after the request had begun to run.
 		r.Daily = why == dailyQuota
-		if kind == Throttled && !rule.mayHaveRun && !(200 <= ev.status && ev.status < 300) {
+		// An error inside a 2xx came after the request had begun to run, and one that was
+		// made on this side does not know.
+		if kind == Throttled && !rule.mayHaveRun && !ev.local && !(200 <= ev.status && ev.status < 300) {
 			r.Unprocessed = true
 		}
 		return true

@@ -100,7 +100,7 @@ func (w *walker) own(err Own) Result {
 	r = Result{
 		Kind: err.VerdictKind(), Own: true,
 		Hint: r.Hint, HasHint: r.HasHint,
-		Status: r.Status, Code: r.Code, Message: r.Message, Consumer: r.Consumer,
+		Status: r.Status, Code: r.Code, Message: r.Message, Consumer: r.Consumer, Daily: r.Daily,
 		Reason: "made by cloudpace",
 	}
 	if h, ok := err.(ownHint); ok {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -17,6 +18,9 @@ type cloud struct {
 	provider string // as in scopes and records: "azure"
 	title    string // as people write it: "Azure"
 	kinds    []inventory.Kind
+	// selected gives those of them that a run reads of the ones that are wanted. nil:
+	// all of these.
+	selected func(wanted func(inventory.Kind) bool) []inventory.Kind
 
 	flags func(*cobra.Command) // adds those that are this provider's own
 	own   []string             // their names
@@ -44,11 +48,13 @@ type source struct {
 type opened struct {
 	accounts []inventory.Account
 	tasks    func(wanted func(inventory.Kind) bool) []inventory.Task
+	close    func() // once the tasks are over; nil where nothing is kept open
 }
 
 // demonstration is a provider's part of the demo.
 type demonstration struct {
 	front   func() sim.Front
+	haste   float64 // its speed by demoSpeed; 0 is 1
 	profile func(speed float64) sim.Profile
 	// what words what is simulated: "an organization of 3 accounts …".
 	what func(*sim.Estate) string
@@ -57,8 +63,11 @@ type demonstration struct {
 	sources  func(*demo, *cloudpace.Governor) []source
 }
 
+// speed is how many times as fast as documented its quotas refill.
+func (d demonstration) speed() float64 { return demoSpeed * cmp.Or(d.haste, 1) }
+
 // clouds are those that can be mapped.
-func clouds() []*cloud { return []*cloud{awsCloud(), azureCloud()} }
+func clouds() []*cloud { return []*cloud{awsCloud(), azureCloud(), gcpCloud()} }
 
 // addFlags gives the command the provider's flags, and remembers which these are.
 func (c *cloud) addFlags(command *cobra.Command) {

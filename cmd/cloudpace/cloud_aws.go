@@ -49,7 +49,7 @@ func awsSource(o aws.Options, which string) source {
 			if err != nil {
 				return opened{}, err
 			}
-			return opened{[]inventory.Account{account.Account}, account.Tasks}, nil
+			return opened{accounts: []inventory.Account{account.Account}, tasks: account.Tasks}, nil
 		},
 	}
 }

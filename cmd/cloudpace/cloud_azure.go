@@ -18,7 +18,7 @@ import (
 func azureCloud() *cloud {
 	var o azure.Options
 	return &cloud{
-		provider: azure.Provider, title: "Azure", kinds: azure.Kinds(),
+		provider: azure.Provider, title: "Azure", kinds: azure.Kinds(), selected: azure.Selected,
 		flags: func(c *cobra.Command) {
 			fs := c.Flags()
 			fs.StringSliceVar(&o.Subscriptions, "subscriptions", nil, "Azure: `ids` of the subscriptions to read (default: all that the credentials see)")
@@ -37,7 +37,7 @@ func azureCloud() *cloud {
 		refused: is[*azure.CredentialsError],
 		sources: func(g *cloudpace.Governor) []source {
 			o.Governor = g
-			if strings.HasPrefix(o.Endpoint, "http://") {
+			if o.Plain() {
 				o.Credential = noLogin{}
 			}
 			return []source{azureSource(o)}
@@ -54,7 +54,7 @@ func azureSource(o azure.Options) source {
 			if err != nil {
 				return opened{}, err
 			}
-			return opened{tenant.Accounts(), tenant.Tasks}, nil
+			return opened{tenant.Accounts(), tenant.Tasks, tenant.Close}, nil
 		},
 	}
 }

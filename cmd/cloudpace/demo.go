@@ -57,7 +57,7 @@ type demos map[*cloud]*demo
 func startDemos(ctx context.Context, clouds []*cloud) (demos, error) {
 	list := make(demos)
 	for _, c := range clouds {
-		d, err := startDemo(ctx, c.demo.front(), c.demo.profile(demoSpeed))
+		d, err := startDemo(ctx, c.demo.front(), c.demo.profile(c.demo.speed()))
 		if err != nil {
 			return nil, errors.Join(err, list.close())
 		}
@@ -77,9 +77,9 @@ func (list demos) close() (err error) {
 func (list demos) greet(w io.Writer, clouds []*cloud) {
 	for _, c := range clouds {
 		d := list[c]
-		fmt.Fprintf(w, "Demo: a simulated %s. Its quotas refill %g times as fast as %s's.\n", c.demo.what(d.server.Estate()), d.profile.Speed, c.title)
+		fmt.Fprintf(w, "Demo: a simulated %s. Its quotas refill %g times as fast as %s's, and cloudpace's limits are as many times the usual.\n", c.demo.what(d.server.Estate()), d.profile.Speed, c.title)
 	}
-	fmt.Fprintf(w, "cloudpace's limits are %g times the usual. All of it is in this process: nothing is sent, and nothing of yours is read.\n", demoSpeed)
+	fmt.Fprintln(w, "All of it is in this process: nothing is sent, and nothing of yours is read.")
 }
 
 // whole sends a request's body in one piece. The SDK closes a body once the answer
@@ -104,14 +104,14 @@ func (w whole) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // demoSettings scales the limits as the demo's quotas are: what is built in or
-// configured for each of its providers, times the speed. Bursts stay, here as there.
-func demoSettings(c cloudpace.Config, speed float64, clouds []*cloud) cloudpace.Config {
+// configured for each of its providers, times its speed. Bursts stay, here as there.
+func demoSettings(c cloudpace.Config, clouds []*cloud) cloudpace.Config {
 	providers := make(map[string]cloudpace.Provider, len(c.Providers))
 	for name, p := range c.Providers {
 		providers[name] = p
 	}
 	for _, cloud := range clouds {
-		providers[cloud.provider] = scaled(c.Provider(cloud.provider), speed)
+		providers[cloud.provider] = scaled(c.Provider(cloud.provider), cloud.demo.speed())
 	}
 	c.Providers = providers
 	for _, cloud := range clouds {

@@ -113,6 +113,9 @@ func (d *demo) azureTenant(governor *cloudpace.Governor) azure.Options {
 			armcloud.ResourceManager: {Endpoint: "http://simulated", Audience: simazure.Audience},
 		}},
 		InsecureAllowCredentialWithHTTP: true,
-		Transport:                       &http.Client{Transport: whole{d.transport}},
+		Transport: &http.Client{
+			Transport:     whole{d.transport},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}}}
 }

@@ -121,7 +121,7 @@ func TestDemoAzure(t *testing.T) {
 	}
 	for _, want := range []string{
 		fmt.Sprintf("Demo: a simulated Azure tenant of 20,000 resources (%s with their parts) in 5 subscriptions and 6 regions", count(total, "asset")),
-		"200 times as fast as Azure's", "cloudpace's limits are 200 times the usual", "nothing of yours is read",
+		"200 times as fast as Azure's, and cloudpace's limits are as many times the usual", "nothing of yours is read",
 		"asking whose Azure credentials these are, and which subscriptions they see",
 		"in 5 azure subscriptions, in ",
 		fmt.Sprintf("Missing: something in 6 of %d tasks (access_denied 2, truncated 2, unreachable 2).", len(d.Coverage)),

@@ -258,7 +258,10 @@ func TestDemoSettings(t *testing.T) {
 	aws := c.Providers["aws"]
 	aws.AccountMaxRPS = 7 // a burst of twice the rate goes without saying
 	c.Providers["aws"] = aws
-	got := demoSettings(c, 4, []*cloud{awsCloud()})
+	usual := demoSpeed
+	demoSpeed = 4
+	t.Cleanup(func() { demoSpeed = usual })
+	got := demoSettings(c, []*cloud{awsCloud()})
 	p := got.Providers["aws"]
 	if ec2 := p.Services["ec2"]; ec2.MaxRPS != 80 || ec2.Burst != 100 || ec2.WriteMaxRPS != 20 || p.MaxRPS != 80 || p.Burst != 40 || p.MinRPS != 0.8 ||
 		p.AccountMaxRPS != 28 || p.AccountBurst != 14 || got.AWS.MaxRetries != demoRetries {
@@ -267,7 +270,11 @@ func TestDemoSettings(t *testing.T) {
 	if got.Providers["azure"].MaxRPS != c.Providers["azure"].MaxRPS || c.Providers["aws"].Services["ec2"].MaxRPS != 20 {
 		t.Error("what is not the demo's was changed")
 	}
-	got = demoSettings(c, 4, []*cloud{azureCloud()})
+	got = demoSettings(c, []*cloud{gcpCloud()})
+	if s := got.Providers["gcp"].Services["cloudasset.ListAssets"]; s.MaxRPS != 8*1.5 || s.Burst != 10 {
+		t.Errorf("settings %+v", s)
+	}
+	got = demoSettings(c, []*cloud{azureCloud()})
 	p = got.Providers["azure"]
 	if s := p.Services["storage"]; s.MaxRPS != 4*0.33 || s.Burst != 20 || p.AccountMaxRPS != 80 || p.AccountBurst != 200 || p.MaxRetries != azureDemoRetries ||
 		got.Providers["aws"].MaxRPS != c.Providers["aws"].MaxRPS || c.Providers["azure"].MaxRetries == azureDemoRetries || got.AWS.MaxRetries != c.AWS.MaxRetries {

@@ -30,10 +30,11 @@ func newMapCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "map",
 		Short: "List what is in an account, and what could not be listed",
-		Long: `map reads what is in AWS accounts and Azure subscriptions, and writes three files
-into a directory:
+		Long: `map reads what is in AWS accounts, Azure subscriptions and Google Cloud projects,
+and writes files into a directory:
 
   assets.jsonl  one thing a line
+  edges.jsonl   one role of somebody on a thing a line, of Google Cloud
   run.json      a summary, a coverage record for each account, region and task,
                 and what throttling cost
   report.html   the same for people, in one file for the browser
@@ -53,6 +54,7 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
   cloudpace map -p aws --profile audit --regions eu-west-1,eu-central-1 --skip tags
   cloudpace map -p aws --role-arn arn:aws:iam::111122223333:role/Audit --fail-on-partial
   cloudpace map -p azure --management-group workloads
+  cloudpace map -p gcp --parent organizations/123456789012 --quota-project example-1
   cloudpace map -p aws,azure --only network`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -117,6 +119,9 @@ func (f *mapFlags) check(changed func(string) bool) (p plan, err error) {
 		}
 	}
 	p.clouds, p.absent = f.choose(changed)
+	if err := f.elsewhere(p); err != nil {
+		return p, err
+	}
 	if err := known("family", slices.Concat(f.only, f.skip), inventory.Families(kindsOf(p.clouds))); err != nil {
 		return p, err
 	}
@@ -132,6 +137,28 @@ func (f *mapFlags) check(changed func(string) bool) (p plan, err error) {
 		return p, usage("--skip leaves nothing to read")
 	}
 	return p, nil
+}
+
+// elsewhere finds a family that only a provider has which is not read. There is such a
+// family, so that it is not one that nobody knows.
+func (f *mapFlags) elsewhere(p plan) error {
+	read := inventory.Families(kindsOf(p.clouds))
+	for _, family := range slices.Concat(f.only, f.skip) {
+		if slices.Contains(read, family) {
+			continue
+		}
+		for _, c := range f.clouds {
+			if !slices.Contains(inventory.Families(c.kinds), family) {
+				continue
+			}
+			why := "it seems to have no credentials; -p " + c.provider + " looks for all that there may be"
+			if len(f.providers) > 0 {
+				why = "-p names " + strings.Join(f.providers, ",")
+			}
+			return usage("family %q is %s's, which is not read: %s", family, c.title, why)
+		}
+	}
+	return nil
 }
 
 // conflict finds a flag that says where to read in a provider that is not read, or
@@ -182,7 +209,7 @@ func (f *mapFlags) choose(changed func(string) bool) (list []*cloud, absent []er
 func (f *mapFlags) settings(p plan, stderr io.Writer) (cloudpace.Config, error) {
 	settings, _, err := configuration(f.config, stderr)
 	if err == nil && f.demo {
-		settings = demoSettings(settings, demoSpeed, p.clouds)
+		settings = demoSettings(settings, p.clouds)
 	}
 	return settings, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -132,8 +133,11 @@ func TestRefusedAzure(t *testing.T) {
 		{"-p azure --azure-cloud chnia", []string{`"chnia"`, `"china"`}},
 		{"-p azure --azure-endpoint http://management.example.com", []string{"unencrypted"}},
 		{"-p azure --azure-endpoint localhost", []string{"not a URL"}},
-		{"-p azure --only messaging", []string{`unknown family "messaging"`, "resources"}},
-		{"-p aws --only resources", []string{`unknown family "resources"`, "tags"}},
+		{"-p azure --only messaging", []string{`family "messaging" is AWS's, which is not read: -p names azure`}},
+		{"-p aws --skip storage,resources", []string{`family "resources" is Azure's, which is not read: -p names aws`}},
+		{"--only dns", []string{`family "dns" is Azure's, which is not read: it seems to have no credentials; -p azure`}},
+		{"-p azure --only dsn", []string{`unknown family "dsn"`, `"dns"`, "resources"}},
+		{"-p aws --only tag", []string{`unknown family "tag", did you mean "tags"?`}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			server, _ := simulateAzure(t)
@@ -201,13 +205,82 @@ func TestS15_3ProviderCannotBeOpened(t *testing.T) {
 	}
 }
 
+// TestUnopenedTasks: a provider that cannot be opened has records of the tasks that it
+// would have had, and of no others.
+func TestUnopenedTasks(t *testing.T) {
+	_, url := simulateAzure(t)
+	tenant, err := azureSource(azure.Options{Endpoint: url, Credential: noLogin{}}).open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tenant.close()
+	names := func(tasks []inventory.Task) (list []string) {
+		for _, task := range tasks {
+			list = append(list, task.Name)
+		}
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	c := azureCloud()
+	only := func(families ...string) func(inventory.Kind) bool {
+		return func(k inventory.Kind) bool { return slices.Contains(families, k.Family) }
+	}
+	for name, wanted := range map[string]func(inventory.Kind) bool{
+		"all": func(inventory.Kind) bool { return true }, "the sweep": only("resources"), "Resource Graph": only("graph"), "both": only("graph", "resources"), "networks": only("network"),
+	} {
+		if got, want := names(c.unopened(errors.New("no"), wanted)), names(tenant.tasks(wanted)); !slices.Equal(got, want) {
+			t.Errorf("%s: %d tasks, opened it has %d:\n%v\n%v", name, len(got), len(want), got, want)
+		}
+	}
+	a := awsCloud()
+	if got := a.unopened(errors.New("no"), only("network")); len(got) == 0 || slices.ContainsFunc(got, func(task inventory.Task) bool { return task.Family != "network" }) {
+		t.Errorf("%d tasks of AWS", len(got))
+	}
+}
+
+// TestOpenedIsClosed: what was opened is closed when the run is over, also where there is
+// none because another could not be opened.
+func TestOpenedIsClosed(t *testing.T) {
+	closed := 0
+	good := source{open: func(context.Context) (opened, error) {
+		return opened{
+			accounts: []inventory.Account{{ID: "1"}}, close: func() { closed++ },
+			tasks: func(func(inventory.Kind) bool) []inventory.Task { return nil },
+		}, nil
+	}}
+	bad := source{open: func(context.Context) (opened, error) { return opened{}, errors.New("no") }}
+	for _, c := range []struct {
+		name    string
+		sources []source
+		after   int // closed by then
+		fails   bool
+	}{
+		{"two", []source{good, good}, 2, false},
+		{"the second fails", []source{good, bad}, 1, true},
+		{"none", []source{bad}, 0, true},
+	} {
+		closed = 0
+		p := plan{clouds: []*cloud{{asked: true, lacks: is[*azure.NoCredentialsError], refused: is[*azure.CredentialsError]}}, wanted: func(inventory.Kind) bool { return true }}
+		r, err := p.open(t.Context(), func(*cloud) []source { return c.sources }, func(string) {})
+		if (err != nil) != c.fails || closed != 0 {
+			t.Errorf("%s: %v, closed %d", c.name, err, closed)
+		}
+		r.close()
+		if closed != c.after {
+			t.Errorf("%s: closed %d, want %d", c.name, closed, c.after)
+		}
+	}
+}
+
 // TestNoCredentialsAtAll: without -p the error says of each provider what was looked
 // for.
 func TestNoCredentialsAtAll(t *testing.T) {
 	fakeaws.Isolate(t)
 	o := mapped(t)
-	if o.code != exitBroken || !strings.Contains(o.stderr, "no AWS credentials") || !strings.Contains(o.stderr, "no Azure credentials") {
-		t.Errorf("exit code %d", o.code)
+	for _, title := range []string{"AWS", "Azure", "Google Cloud"} {
+		if want := "no " + title + " credentials"; o.code != exitBroken || !strings.Contains(o.stderr, want) {
+			t.Errorf("exit code %d, want %q", o.code, want)
+		}
 	}
 }
 
@@ -229,7 +302,7 @@ func TestChoose(t *testing.T) {
 		{"demo", mapFlags{demo: true}, nil, false, []string{"aws", "azure"}, 0},
 		{"demo of one", mapFlags{demo: true, providers: []string{"aws"}}, nil, true, []string{"aws"}, 0},
 	} {
-		c.f.clouds = clouds()
+		c.f.clouds = clouds()[:2]
 		c.f.clouds[1].own = []string{"subscriptions"}
 		c.f.clouds[1].absent = func() error {
 			if c.azure {

@@ -55,6 +55,7 @@ func (f *mapFlags) run(ctx context.Context, p plan, stdout, stderr io.Writer) (f
 	defer end()
 	started := time.Now().UTC()
 	reading, err := p.open(ctx, sources, show.say)
+	defer reading.close()
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted before anything was read")}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -21,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := isolateAzure(); err != nil {
+	if err := errors.Join(isolateAzure(), isolateGoogle()); err != nil {
 		panic(err)
 	}
 	forgetCache, err := isolateCache()

@@ -41,6 +41,7 @@ type progress struct {
 	mu       sync.Mutex
 	phase    string // what is done before there are tasks, and when they are told to end
 	accounts []accountProgress
+	at       map[string]int // where each account is in accounts
 	gaps     int
 	notes    []string // to be printed above what is kept up to date
 
@@ -118,10 +119,12 @@ func (p *progress) print() {
 // begin tells which tasks there will be.
 func (p *progress) begin(tasks []inventory.Task) {
 	p.mu.Lock()
+	p.at = make(map[string]int)
 	for _, t := range tasks {
-		i := slices.IndexFunc(p.accounts, func(a accountProgress) bool { return a.id == t.Account })
-		if i < 0 {
+		i, ok := p.at[t.Account]
+		if !ok {
 			i = len(p.accounts)
+			p.at[t.Account] = i
 			p.accounts = append(p.accounts, accountProgress{id: t.Account})
 		}
 		p.accounts[i].total++
@@ -134,14 +137,15 @@ func (p *progress) begin(tasks []inventory.Task) {
 func (p *progress) done(r inventory.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.accounts {
-		if a := &p.accounts[i]; a.id == r.Account {
-			a.done++
-			if r.Gap() {
-				a.gaps++
-				p.gaps++
-			}
-		}
+	i, ok := p.at[r.Account]
+	if !ok {
+		return
+	}
+	a := &p.accounts[i]
+	a.done++
+	if r.Gap() {
+		a.gaps++
+		p.gaps++
 	}
 }
 

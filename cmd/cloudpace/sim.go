@@ -33,8 +33,8 @@ func newSimCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sim",
 		Short: "Run a cloud that throttles, to try things on",
-		Long: `sim answers as a cloud does, AWS or Azure, from an estate that is computed from a
-seed, with the request quotas that the cloud documents. A sim file adds faults,
+		Long: `sim answers as a cloud does, AWS, Azure or Google Cloud, from an estate that is
+computed from a seed, with the request quotas that the cloud documents. A sim file adds faults,
 neighbours who use part of a quota, and quotas of your own. With --upstream another emulator answers, and
 quotas and faults are put in front of it.
 
@@ -50,6 +50,7 @@ Exit codes: 0 stopped; 1 the address is taken, the upstream does not answer, or
 serving broke; 2 wrong usage or a faulty sim file.`,
 		Example: `  cloudpace sim --accounts 3 --regions us-east-1,eu-west-1 --assets 20000
   cloudpace sim --profile azure --accounts 5 --assets 20000
+  cloudpace sim --profile gcp --accounts 5 --assets 20000
   cloudpace sim --profile sim.yaml --seed 7
   cloudpace sim --upstream http://127.0.0.1:5000
   cloudpace sim --databricks`,
@@ -60,12 +61,12 @@ serving broke; 2 wrong usage or a faulty sim file.`,
 	}
 	fs := c.Flags()
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:4599", "`address` to serve on; port 0 is any that is free")
-	fs.StringVar(&f.profile, "profile", "aws", "what to simulate: aws or azure, with the documented quotas, databricks, or a sim `file`")
+	fs.StringVar(&f.profile, "profile", "aws", "what to simulate: aws, azure or gcp, with the documented quotas, databricks, or a sim `file`")
 	fs.BoolVar(&f.databricks, "databricks", false, "simulate a Databricks workspace: --profile databricks, or with --profile, what the file adds to")
 	fs.Uint64Var(&f.seed, "seed", 1, "`number` that the estate and all chance are drawn from")
 	fs.Float64Var(&f.speed, "speed", 1, "`times` as fast: quotas refill and neighbours call so much faster")
-	fs.IntVar(&f.accounts, "accounts", 1, "`number` of accounts or subscriptions: 111122223333 or 00000000-0000-0000-0000-000000000001 and so on")
-	fs.StringSliceVar(&f.regions, "regions", nil, "`regions` that the accounts have enabled, or where the subscriptions' resources are")
+	fs.IntVar(&f.accounts, "accounts", 1, "`number` of accounts, subscriptions or projects: 111122223333, 00000000-0000-0000-0000-000000000001 or example-1 and so on")
+	fs.StringSliceVar(&f.regions, "regions", nil, "`regions` that the accounts have enabled, or where the resources of subscriptions and projects are")
 	fs.IntVar(&f.assets, "assets", 1000, "`number` of assets in all accounts and regions together")
 	fs.StringVar(&f.upstream, "upstream", "", "`URL` of another emulator that answers behind the quotas and faults")
 	fs.BoolVar(&f.strict, "strict", false, "refuse operations that are not modelled; without it listings of these are empty")
@@ -193,6 +194,9 @@ func (f *simFlags) greet(w io.Writer, at net.Addr, server *sim.Server) {
 		return
 	case r.Provider == "azure":
 		greetAzure(w, url, server.Estate().Accounts()[0])
+		return
+	case r.Provider == "gcp":
+		greetGCP(w, at, server.Estate().Accounts()[0])
 		return
 	}
 	key := aws.AccessKey(server.Estate().Accounts()[0])

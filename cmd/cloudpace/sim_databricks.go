@@ -12,10 +12,11 @@ import (
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/aws"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/azure"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/databricks"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/gcp"
 )
 
 // simProfiles are the clouds that there are.
-var simProfiles = []string{"aws", "azure", "databricks"}
+var simProfiles = []string{"aws", "azure", "gcp", "databricks"}
 
 // front chooses the cloud: by flag, by name, or by what the sim file says.
 func (f *simFlags) front(changed func(string) bool) (sim.Front, error) {
@@ -31,8 +32,11 @@ func (f *simFlags) front(changed func(string) bool) (sim.Front, error) {
 		return nil, usage("--profile is %q (allowed: %s%s, or a file)", provider, hint, strings.Join(simProfiles, ", "))
 	}
 	if !f.databricks && provider != "databricks" {
-		if provider == "azure" {
+		switch provider {
+		case "azure":
 			return azure.New(), nil
+		case "gcp":
+			return gcp.New(), nil
 		}
 		return aws.New(), nil
 	}

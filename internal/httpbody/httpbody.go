@@ -4,7 +4,7 @@
 // that its connection can be used again. Everything it reads is bounded.
 //
 // A body is read as long as its sender sends: it is the request's context that
-// ends a read which takes too long.
+// ends a read which takes too long, except with [PeekWithin].
 package httpbody
 
 import (
@@ -64,6 +64,11 @@ func Peek(resp *http.Response, limit int) (head []byte, whole bool, err error) {
 	}
 	// One byte more, to tell a body that ends at the limit from one that goes on.
 	head, err = io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	return putBack(resp, head, limit, err)
+}
+
+// putBack gives an answer the body that was read of it, and the rest.
+func putBack(resp *http.Response, head []byte, limit int, err error) ([]byte, bool, error) {
 	switch {
 	case err != nil:
 		// The rest is lost. Who reads on is told after what did arrive.

@@ -158,20 +158,34 @@ func (r result) document(t *testing.T) document {
 // assets reads assets.jsonl; every line must be whole.
 func (r result) assets(t *testing.T) []asset {
 	t.Helper()
-	file, err := os.Open(filepath.Join(r.dir, "assets.jsonl"))
+	return lines[asset](t, filepath.Join(r.dir, "assets.jsonl"))
+}
+
+// edge is a line of edges.jsonl, as the documentation gives it.
+type edge struct{ Account, From, To, Role string }
+
+// edges reads edges.jsonl.
+func (r result) edges(t *testing.T) []edge {
+	t.Helper()
+	return lines[edge](t, filepath.Join(r.dir, "edges.jsonl"))
+}
+
+// lines reads a file of JSON Lines.
+func lines[T any](t *testing.T, path string) (list []T) {
+	t.Helper()
+	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	var list []asset
 	for decoder := json.NewDecoder(file); ; {
-		var a asset
-		if err := decoder.Decode(&a); errors.Is(err, io.EOF) {
+		var v T
+		if err := decoder.Decode(&v); errors.Is(err, io.EOF) {
 			return list
 		} else if err != nil {
-			t.Fatalf("assets.jsonl after %d assets: %v", len(list), err)
+			t.Fatalf("%s after %d lines: %v", path, len(list), err)
 		}
-		list = append(list, a)
+		list = append(list, v)
 	}
 }
 

@@ -5,7 +5,7 @@
 // what it maps with what the AWS CLI lists. It opens the report in a headless
 // Chromium.
 //
-// It needs moto_server, python3 with boto3, the AWS CLI and Chromium, and says
+// It needs moto_server, python3 with boto3, the AWS CLI, gcloud and Chromium, and says
 // which one is missing. Everything stays on loopback:
 //
 //	go test -tags e2e ./cmd/cloudpace/e2e
@@ -52,6 +52,7 @@ func run(m *testing.M) (code int, err error) {
 		"moto_server": "it is the AWS that is mapped (pip install 'moto[server]')",
 		"python3":     "it seeds moto_server through boto3",
 		"aws":         "it lists what is there, to compare with (pip install awscli)",
+		"gcloud":      "it lists what is there in the simulated Google Cloud (the Google Cloud CLI)",
 	} {
 		if _, err := exec.LookPath(program); err != nil {
 			return 0, fmt.Errorf("%s is not installed: %s", program, use)

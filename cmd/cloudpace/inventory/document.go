@@ -50,10 +50,13 @@ type Summary struct {
 	Assets int `json:"assets"`
 	// AssetsFile is the file with this run's assets. It is empty when the run
 	// wrote none: an assets.jsonl that lies there then is an earlier run's.
-	AssetsFile string         `json:"assets_file"`
-	ByType     map[string]int `json:"by_type"`
-	ByPlace    Places         `json:"by_place"`  // by account, region and type
-	ByStatus   map[Status]int `json:"by_status"` // of records
+	AssetsFile string `json:"assets_file"`
+	// Edges counts the lines of EdgesFile, which is there where there are any.
+	Edges     int            `json:"edges,omitempty"`
+	EdgesFile string         `json:"edges_file,omitempty"`
+	ByType    map[string]int `json:"by_type"`
+	ByPlace   Places         `json:"by_place"`  // by account, region and type
+	ByStatus  map[Status]int `json:"by_status"` // of records
 	// Complete lists where all that a task covers was read. A step that deletes
 	// what is no longer found may do so only inside these.
 	Complete []Scope `json:"complete"`
@@ -104,6 +107,9 @@ func NewDocument(head Summary, records []Record, sink *Sink, broken, cause error
 	s.ByType = s.ByPlace.ByType()
 	if sink.Written() {
 		s.AssetsFile = AssetsFile
+	}
+	if s.Edges = sink.Edges(); s.Edges > 0 {
+		s.EdgesFile = EdgesFile
 	}
 	s.Finished = time.Now().UTC()
 	s.Seconds = s.Finished.Sub(s.Started).Round(time.Millisecond).Seconds()

@@ -23,16 +23,17 @@ type Output struct {
 	mu       sync.Mutex
 	record   Record
 	closed   bool // the run has drawn the line under this task
+	nameless bool // it ended because a host's name does not exist
 	governor *cloudpace.Governor
 	stats    *cloudpace.Stats  // with ledger: of the calls under the task, nil before
 	ledger   *cloudpace.Ledger // it has begun
 
-	// Assets, and among them incomplete ones, that were counted and could not be
-	// written afterwards.
-	lost, lostIncomplete atomic.Int64
+	// Assets, and among them incomplete ones, and edges, that were counted and could
+	// not be written afterwards.
+	lost, lostIncomplete, lostEdges atomic.Int64
 
 	repeated int                 // in a row, of what had been emitted before
-	seen     map[uint64]struct{} // hashes of the assets that were emitted
+	seen     map[uint64]struct{} // hashes of the assets and edges that were emitted
 
 	limit   int64        // of assets; 0 is none
 	taken   atomic.Int64 // items that count against it
@@ -73,12 +74,9 @@ func (o *Output) Emit(a Asset) error {
 	if o.closed {
 		return errClosed
 	}
-	if o.again(a) {
-		o.record.Duplicates++
-		if o.repeated++; o.repeated == mostRepeated {
-			return &RepeatedAssetsError{Assets: o.repeated}
-		}
-		return nil
+	// Without an id nobody can tell.
+	if (a.ID != "" || a.ARN != "") && o.again(a.Type, a.Region, a.ID, a.ARN) {
+		return o.duplicate()
 	}
 	o.repeated = 0
 	incomplete := 0
@@ -99,16 +97,38 @@ func (o *Output) Emit(a Asset) error {
 	return nil
 }
 
+// EmitEdge writes an edge, as Emit writes an asset. Provider, task and time are filled
+// in, and the account where it is empty.
+func (o *Output) EmitEdge(e Edge) error {
+	e.Provider, e.Task = o.task.Provider, o.task.Name
+	if e.Account == "" {
+		e.Account = o.task.Account
+	}
+	e.Time = time.Now().UTC()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return errClosed
+	}
+	if o.again(e.Kind, e.From, e.To, e.Role+"\n"+e.Condition.Expression) {
+		return o.duplicate()
+	}
+	o.repeated = 0
+	if err := o.sink.WriteEdge(e, func() { o.lostEdges.Add(1) }); err != nil {
+		return err
+	}
+	o.alive()
+	o.record.Edges++
+	return nil
+}
+
 var seed = maphash.MakeSeed()
 
-// again tells whether the task has emitted the asset before: a provider that repeats
-// a page repeats what is on it, and a list that changes while it is read moves its
-// items to pages that come later. o.mu is held.
-func (o *Output) again(a Asset) bool {
-	if a.ID == "" && a.ARN == "" {
-		return false // nobody can tell
-	}
-	key := maphash.Comparable(seed, [...]string{a.Type, a.Region, a.ID, a.ARN})
+// again tells whether the task has emitted what has this key before: a provider that
+// repeats a page repeats what is on it, and a list that changes while it is read moves
+// its items to pages that come later. o.mu is held.
+func (o *Output) again(parts ...string) bool {
+	key := maphash.Comparable(seed, [...]string{parts[0], parts[1], parts[2], parts[3]})
 	if _, ok := o.seen[key]; ok {
 		return true
 	}
@@ -119,8 +139,34 @@ func (o *Output) again(a Asset) bool {
 	return false
 }
 
+// duplicate counts what was emitted before. o.mu is held.
+func (o *Output) duplicate() error {
+	o.record.Duplicates++
+	if o.repeated++; o.repeated == mostRepeated {
+		return &RepeatedAssetsError{Assets: o.repeated}
+	}
+	return nil
+}
+
+// Again says that a listing begins anew: all that came of it so far comes once more.
+func (o *Output) Again() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.repeated = -len(o.seen)
+	o.taken.Store(0)
+}
+
+// AsOf notes the moment whose state the task asks for.
+func (o *Output) AsOf(t time.Time) { o.count(func(r *Record) { r.ReadTime = t.UTC() }) }
+
 // Elsewhere counts an asset that another task of the run lists.
 func (o *Output) Elsewhere() { o.count(func(r *Record) { r.Elsewhere++ }) }
+
+func (o *Output) elsewhere() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.record.Elsewhere
+}
 
 // Gap notes something that could not be read while the task goes on. It makes
 // the record PARTIAL.
@@ -177,6 +223,14 @@ func Answered(ctx context.Context, requestID string) {
 	}
 }
 
+// Arrived counts a page for the task whose context this is: for listings whose pages
+// are followed elsewhere, see [Follow].
+func Arrived(ctx context.Context, items int) {
+	if o, ok := ctx.Value(outputKey{}).(*Output); ok {
+		o.page(items)
+	}
+}
+
 // note keeps the first error in full and counts the others.
 func note(r *Record, why Reason, err error) {
 	if r.Errors == 0 {
@@ -199,6 +253,10 @@ func retryAfter(err error) (time.Duration, bool) {
 	if errors.As(err, &open) {
 		return open.RetryAfter, true
 	}
+	var renewed *RenewedError
+	if errors.As(err, &renewed) {
+		return max(0, time.Until(renewed.At)), true
+	}
 	return verdict.RetryAfter(err)
 }
 
@@ -214,6 +272,13 @@ func (o *Output) begin(ctx context.Context, g *cloudpace.Governor) context.Conte
 		o.governor, o.ledger, o.stats = g, ledger, stats
 	}
 	return ctx
+}
+
+// begun tells whether the task has started.
+func (o *Output) begun() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.record.Started.IsZero()
 }
 
 // finish draws the line: err is what the task returned. Later calls change
@@ -237,19 +302,24 @@ func (o *Output) finish(err error) Record {
 	switch {
 	case err == nil:
 		r.Status = Success
-	case r.Pages > 0 || r.Assets > 0:
+	case r.Pages > 0 || r.Assets > 0 || r.Edges > 0:
 		r.Status = Partial
 	default:
 		r.Status = Failed
 	}
 	if err != nil {
 		r.Errors++
+		o.nameless = noSuchHost(err)
 		blame(r, ReasonOf(r.Provider, err), err) // it comes before what the task got over
 		if r.Status == Failed && nobody(r.Reason, err) {
 			r.Status = Skipped // there is nobody to ask
 		}
 		if r.Status == Partial {
-			r.Error = fmt.Sprintf("the listing ended early, after %d page(s) with %d asset(s): %s", r.Pages, r.Assets, r.Error)
+			what := fmt.Sprintf("%d asset(s)", r.Assets)
+			if r.Edges > 0 {
+				what = fmt.Sprintf("%d edge(s)", r.Edges)
+			}
+			r.Error = fmt.Sprintf("the listing ended early, after %d page(s) with %s: %s", r.Pages, what, r.Error)
 		}
 	}
 	if o.ledger != nil && o.ledger.Degraded() {
@@ -267,16 +337,21 @@ func (o *Output) finish(err error) Record {
 
 // written makes a record say what is on the disk, once nothing more is written.
 func (o *Output) written(r *Record) {
-	lost := int(o.lost.Load())
-	if lost == 0 {
-		return
-	}
+	lost, edges := int(o.lost.Load()), int(o.lostEdges.Load())
 	r.Assets -= lost
+	r.Edges -= edges
 	r.Incomplete -= int(o.lostIncomplete.Load())
-	if r.Error != "" {
-		r.Error += "; " // what the error says of assets was true when they were read
+	tell := func(n int, what string) {
+		if n == 0 {
+			return
+		}
+		if r.Error != "" {
+			r.Error += "; " // what the error says of them was true when they were read
+		}
+		r.Error += fmt.Sprintf("%d %s(s) that were read could not be written", n, what)
 	}
-	r.Error += fmt.Sprintf("%d asset(s) that were read could not be written", lost)
+	tell(lost, "asset")
+	tell(edges, "edge")
 }
 
 // stop is the record of a task that the end of the run finds still running, or

@@ -27,6 +27,13 @@ var reasonByCode = map[string]Reason{
 	"AuthorizationFailed":       AccessDenied,
 	"LinkedAuthorizationFailed": AccessDenied,
 	"SubscriptionNotFound":      AccessDenied,
+	// So does Google of parents: NOT_FOUND is only said to who may see that.
+	"ACCESS_TOKEN_SCOPE_INSUFFICIENT": AccessDenied,
+	"IAM_PERMISSION_DENIED":           AccessDenied,
+	"NOT_FOUND":                       AccessDenied,
+	"PERMISSION_DENIED":               AccessDenied,
+	"forbidden":                       AccessDenied,
+	"insufficientPermissions":         AccessDenied,
 
 	// Not accepted is shown as expired: to read on takes new credentials either way.
 	"AuthFailure":                 CredentialsExpired,
@@ -45,6 +52,7 @@ var reasonByCode = map[string]Reason{
 	"RequestTimeTooSkewed":        CredentialsExpired,
 	"SignatureDoesNotMatch":       CredentialsExpired,
 	"TokenRefreshRequired":        CredentialsExpired,
+	"UNAUTHENTICATED":             CredentialsExpired,
 	"UnrecognizedClientException": CredentialsExpired,
 
 	"DisabledSubscription":            APIDisabled,
@@ -64,6 +72,7 @@ var reasonByCode = map[string]Reason{
 	"RESOURCE_EXHAUSTED":            QuotaExhausted,
 	"ServiceQuotaExceededException": QuotaExhausted,
 	"dailyLimitExceeded":            QuotaExhausted,
+	"RATE_LIMIT_EXCEEDED":           QuotaExhausted,
 	"quotaExceeded":                 QuotaExhausted,
 	"rateLimitExceeded":             QuotaExhausted,
 
@@ -82,6 +91,10 @@ var reasonByCode = map[string]Reason{
 	"InvalidApiVersionParameter": NotSupported,
 	"NoRegisteredProviderFound":  NotSupported,
 	"UnsupportedApiVersion":      NotSupported,
+
+	// Google takes the question itself for wrong: the parent, or what is asked of it.
+	"INVALID_ARGUMENT": NotSupported,
+	"UNIMPLEMENTED":    NotSupported,
 
 	"InvalidAction":                 NotSupported,
 	"NotImplemented":                NotSupported,
@@ -155,7 +168,10 @@ func ReasonOf(provider string, err error) Reason {
 	case ok:
 		return why
 	case r.Status == 0 && noSuchHost(err):
-		return ServiceNotInRegion
+		if slices.Contains(hostPerRegion, provider) {
+			return ServiceNotInRegion
+		}
+		return Unreachable
 	case r.Status/100 == 2 && errors.Is(err, io.EOF):
 		return Protocol // the answer was whole, and what was looked for is not in it
 	}
@@ -210,8 +226,13 @@ func byPolicy(err error) bool {
 	return slices.ContainsFunc(policies, func(words string) bool { return strings.Contains(text, words) })
 }
 
+// hostPerRegion are the providers that give the services of a region their names
+// there, so that a name that does not exist is a service that the region does not
+// have. The others have a few hosts for all: one that is lost is the network's doing.
+var hostPerRegion = []string{"aws"}
+
 // noSuchHost tells whether a name does not exist, as opposed to a resolver that
-// does not answer: providers give the services of a region their names there.
+// does not answer.
 func noSuchHost(err error) bool {
 	var dns *net.DNSError
 	return errors.As(err, &dns) && dns.IsNotFound && !dns.IsTimeout

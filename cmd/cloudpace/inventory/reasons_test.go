@@ -80,6 +80,17 @@ func denial(text string) error {
 	return &verdict.ResponseError{Provider: "aws", StatusCode: 403, Code: "AccessDenied", Message: text}
 }
 
+// TestNoSuchHost: where a provider has one host for all regions, a name that is not
+// found is not a service that is not there.
+func TestNoSuchHost(t *testing.T) {
+	err := &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}
+	for provider, want := range map[string]Reason{"aws": ServiceNotInRegion, "azure": Unreachable, "gcp": Unreachable} {
+		if got := ReasonOf(provider, err); got != want {
+			t.Errorf("%s: %s, want %s", provider, got, want)
+		}
+	}
+}
+
 // TestReasonOfGoogle: the reasons that only that provider's answers have so far.
 func TestReasonOfGoogle(t *testing.T) {
 	answer := func(status int, body string) error {

@@ -43,7 +43,8 @@ const (
 )
 
 // Record is what is known about one task in one account and region: an element
-// of coverage in run.json. There is one for every task of a run.
+// of coverage in run.json. There is one for every task of a run, and one more where
+// another way was tried, see [Task].
 type Record struct {
 	Provider string `json:"provider"`
 	Account  string `json:"account"`
@@ -54,6 +55,8 @@ type Record struct {
 	Scope string `json:"scope"`
 	// Covers is set when the task asks for a part of what exists.
 	Covers string `json:"covers,omitempty"`
+	// InPlaceOf names the task that failed and whose place this one took.
+	InPlaceOf string `json:"in_place_of,omitempty"`
 
 	Status Status `json:"status"`
 	Reason Reason `json:"reason,omitempty"`
@@ -67,7 +70,12 @@ type Record struct {
 	// RequestID is the provider's id of the last answer.
 	RequestID string `json:"request_id,omitempty"`
 
+	// ReadTime is the moment whose state was asked for, where the provider answers for
+	// one; missing where it is the time of each call.
+	ReadTime time.Time `json:"read_time,omitzero"`
+
 	Assets int `json:"assets"`
+	Edges  int `json:"edges,omitempty"`
 	Pages  int `json:"pages"`
 	Calls  int `json:"calls"`
 	// Details counts the reads of single assets, Incomplete the assets with a

@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,7 +43,8 @@ const DefaultStall = 15 * time.Minute
 // grace is how long tasks may take to end once the run is told to.
 const grace = 3 * time.Second
 
-// Run carries out the tasks and returns one record for each, in their order.
+// Run carries out the tasks and returns one record for each, in their order; one that
+// failed and has another way is followed by the record of that.
 // Nothing a task does ends the run: errors, panics and whatever it does not read
 // are in its record. When ctx ends, the tasks are told, given three seconds, and
 // recorded as they are; those not begun become SKIPPED.
@@ -60,16 +62,21 @@ func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
 		o.Stall = DefaultStall
 	}
 	o.Tally.total.Store(int64(len(tasks)))
+	ways, other := withOthers(tasks)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	o.Sink.onFailure(cancel)
 
-	r := &run{tasks: tasks, o: o, outputs: make([]*Output, len(tasks)), records: make([]Record, len(tasks))}
-	for i, t := range tasks {
+	r := &run{tasks: ways, first: len(tasks), other: other, o: o, outputs: make([]*Output, len(ways)), records: make([]Record, len(ways))}
+	for i, t := range ways {
 		r.outputs[i] = newOutput(t, o.Sink, o.Tally)
 		r.outputs[i].limit = int64(o.MaxAssets)
 	}
+	for i, j := range other {
+		r.outputs[j].record.InPlaceOf = tasks[i].Name
+	}
 	r.work(ctx)
+	r.silence()
 	r.sums()
 	if known(r.records) {
 		o.Sink.Begin()
@@ -78,32 +85,38 @@ func Run(ctx context.Context, tasks []Task, o Options) ([]Record, error) {
 	for i := range r.records {
 		r.outputs[i].written(&r.records[i])
 	}
-	return r.records, err
+	return r.inOrder(), err
 }
 
 // run is the state of one Run.
 type run struct {
 	tasks   []Task
+	first   int         // so many of them are to be carried out; the rest are other ways
+	other   map[int]int // to them, by the index of a task
 	o       Options
 	outputs []*Output
 
 	mu      sync.Mutex // for records and Done
 	records []Record
+	over    bool // no other way is recorded any more
 }
 
 func (r *run) work(ctx context.Context) {
-	queue := make(chan int, len(r.tasks))
-	for _, i := range spread(r.tasks) {
+	queue := make(chan int, r.first)
+	for _, i := range spread(r.tasks[:r.first]) {
 		if !r.tasks[i].Sums {
 			queue <- i
 		}
 	}
 	close(queue)
 	var wg sync.WaitGroup
-	for range min(r.o.Workers, len(r.tasks)) {
+	for range min(r.o.Workers, r.first) {
 		wg.Go(func() {
 			for i := range queue {
-				r.one(ctx, i)
+				if j, ok := r.other[i]; r.one(ctx, i).elsewise() && ok && ctx.Err() == nil {
+					r.o.Tally.total.Add(1)
+					r.one(ctx, j)
+				}
 			}
 		})
 	}
@@ -127,19 +140,46 @@ func (r *run) work(ctx context.Context) {
 	// A task that does not hear is recorded with what it has; what it does from
 	// now on goes nowhere.
 	for i := range r.tasks {
-		if r.tasks[i].Sums {
+		if r.tasks[i].Sums || i >= r.first && !r.outputs[i].begun() {
 			continue
 		}
 		r.keep(i, r.outputs[i].stop(context.Cause(ctx)))
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+}
+
+// withOthers puts the other ways behind the tasks, and tells which is whose.
+func withOthers(tasks []Task) (all []Task, other map[int]int) {
+	all, other = slices.Clone(tasks), make(map[int]int)
+	for i, t := range tasks {
+		if t.Otherwise != nil {
+			other[i] = len(all)
+			all = append(all, *t.Otherwise)
+		}
+	}
+	return all, other
+}
+
+// inOrder gives the records, those of other ways after the task whose place they took.
+// A way that was not gone has none.
+func (r *run) inOrder() []Record {
+	list := make([]Record, 0, r.first)
+	for i := range r.first {
+		list = append(list, r.records[i])
+		if j, ok := r.other[i]; ok && r.records[j].Status != "" {
+			list = append(list, r.records[j])
+		}
+	}
+	return list
 }
 
 // one carries out a task, or says why not.
-func (r *run) one(ctx context.Context, i int) {
+func (r *run) one(ctx context.Context, i int) Record {
 	out := r.outputs[i]
 	if ctx.Err() != nil {
-		r.keep(i, out.stop(context.Cause(ctx)))
-		return
+		return r.keep(i, out.stop(context.Cause(ctx)))
 	}
 	r.o.Tally.begin(i, r.tasks[i])
 	ctx, end := context.WithCancelCause(out.begin(ctx, r.o.Governor))
@@ -152,7 +192,7 @@ func (r *run) one(ctx context.Context, i int) {
 			err = &StoppedError{cause}
 		}
 	}
-	r.keep(i, out.finish(err))
+	return r.keep(i, out.finish(err))
 }
 
 // stoppedBy tells an error that only says that the run ends from one that the
@@ -161,18 +201,20 @@ func stoppedBy(err, cause error) bool {
 	return verdict.Classify(err) == verdict.Canceled || errors.Is(err, cause) || errors.Is(err, errClosed)
 }
 
-// keep stores a task's record, the first one that is made.
-func (r *run) keep(i int, record Record) {
+// keep stores a task's record, the first one that is made, and gives it back; an empty one
+// where there was one before.
+func (r *run) keep(i int, record Record) Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.records[i].Status != "" {
-		return
+	if r.over && i >= r.first || r.records[i].Status != "" {
+		return Record{} // what was kept is not this goroutine's to read: the run may be over
 	}
 	r.records[i] = record
 	r.o.Tally.end(i)
 	if r.o.Done != nil {
 		r.o.Done(record)
 	}
+	return record
 }
 
 // known tells whether anything is known about anything: then the assets of this

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -17,6 +16,7 @@ import (
 // The files a run writes into its directory.
 const (
 	AssetsFile = "assets.jsonl"
+	EdgesFile  = "edges.jsonl" // only where there are edges
 	RunFile    = "run.json"
 	ReportFile = "report.html" // for people; see the package report
 )
@@ -26,71 +26,83 @@ const (
 	flushAfter = time.Second
 )
 
-// Sink writes assets as JSON Lines. Lines are gathered and written whole, at
-// the latest a second after they came, so that a killed run leaves a file that
-// is right up to its last whole line. Its methods may be called from several
+// Sink writes assets and edges as JSON Lines. Lines are gathered and written whole, at
+// the latest a second after they came, so that a killed run leaves files that
+// are right up to their last whole line. Its methods may be called from several
 // goroutines.
 type Sink struct {
-	create func() (file, error)
-
 	mu     sync.Mutex
-	file   file  // nil until the first flush
-	size   int64 // of the file, up to its last whole line
-	buf    bytes.Buffer
-	lines  []line      // in buf
-	timer  *time.Timer // set while lines wait in buf
+	assets lines
+	edges  lines
+	timer  *time.Timer // set while lines wait
 	err    error       // the first one; nothing is written after it
 	closed bool
-	count  int // of what is written, as places
+	count  int // of the assets that are written, as places
 	places Places
+	bound  int // edges that are written
 	failed func(error)
-}
-
-// file is what a Sink needs of an os.File.
-type file interface {
-	io.WriteCloser
-	Truncate(size int64) error
-}
-
-// line is one that waits to be written.
-type line struct {
-	end                  int // in the buffer
-	account, region, typ string
-	lost                 func()
 }
 
 // NewSink makes the sink for a directory. What an earlier run left there is
 // replaced when the first lines are written, not before: a run that collects
 // nothing leaves the older assets as they were.
 func NewSink(dir string) *Sink {
-	return newSink(func() (file, error) {
-		// The old run.json and report tell of the old assets, so they go first: a run
-		// killed from here on leaves no file that speaks for another's data.
-		for _, name := range []string{ReportFile, RunFile, AssetsFile} {
+	// The old run.json and report tell of the old assets, so they go first: a run
+	// killed from here on leaves no file that speaks for another's data.
+	remove := sync.OnceValue(func() error {
+		for _, name := range []string{ReportFile, RunFile, EdgesFile, AssetsFile} {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
+				return err
 			}
 		}
-		// A new file rather than a truncated one: who still reads the old one reads it
-		// to its end.
-		return os.OpenFile(filepath.Join(dir, AssetsFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		return nil
 	})
+	create := func(name string) func() (file, error) {
+		return func() (file, error) {
+			if err := remove(); err != nil {
+				return nil, err
+			}
+			// A new file rather than a truncated one: who still reads the old one reads it
+			// to its end.
+			return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		}
+	}
+	return newSink(create(AssetsFile), create(EdgesFile))
 }
 
-func newSink(create func() (file, error)) *Sink {
-	return &Sink{create: create, places: make(Places)}
+func newSink(assets, edges func() (file, error)) *Sink {
+	return &Sink{assets: lines{create: assets}, edges: lines{create: edges}, places: make(Places)}
 }
 
-// Write takes a line. Where it turns out later that it could not be written, lost
+// Write takes an asset. Where it turns out later that it could not be written, lost
 // is called, unless it is nil. The error is the one that ended the writing of
 // earlier lines.
 func (s *Sink) Write(a Asset, lost func()) error {
+	text, err := lineOf(a)
+	if err != nil {
+		return fmt.Errorf("asset %s %s: %w", a.Type, a.ID, err)
+	}
+	return s.put(&s.assets, text, line{account: a.Account, region: a.Region, typ: a.Type, lost: lost})
+}
+
+// WriteEdge takes an edge, as Write takes an asset.
+func (s *Sink) WriteEdge(e Edge, lost func()) error {
+	text, err := lineOf(e)
+	if err != nil {
+		return fmt.Errorf("edge from %s to %s: %w", e.From, e.To, err)
+	}
+	return s.put(&s.edges, text, line{lost: lost})
+}
+
+func lineOf(v any) ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(a); err != nil {
-		return fmt.Errorf("asset %s %s: %w", a.Type, a.ID, err)
-	}
+	err := e.Encode(v)
+	return text.Bytes(), err
+}
+
+func (s *Sink) put(to *lines, text []byte, one line) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -99,25 +111,25 @@ func (s *Sink) Write(a Asset, lost func()) error {
 	if s.closed {
 		return errClosed
 	}
-	s.buf.Write(text.Bytes())
-	s.lines = append(s.lines, line{s.buf.Len(), a.Account, a.Region, a.Type, lost})
-	if s.buf.Len() >= flushBytes {
-		s.flush()
+	to.add(text, one)
+	if to.buf.Len() >= flushBytes {
+		s.flush(true)
 		return nil
 	}
 	if s.timer == nil {
 		s.timer = time.AfterFunc(flushAfter, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.flush()
+			s.flush(true)
 		})
 	}
 	return nil
 }
 
-// flush writes what is gathered, in one go, and counts it. An error is kept, and
-// told to the run.
-func (s *Sink) flush() {
+// flush writes what is gathered and counts it. An error is kept, and told to the run.
+// pending leaves a file alone of which no lines wait; else that of the assets is made
+// in any case.
+func (s *Sink) flush(pending bool) {
 	if s.timer != nil {
 		s.timer.Stop()
 		s.timer = nil
@@ -125,34 +137,19 @@ func (s *Sink) flush() {
 	if s.err != nil || s.closed {
 		return
 	}
-	var written int
 	var err error
-	if s.file == nil {
-		s.file, err = s.create()
-	}
-	if err == nil {
-		written, err = s.file.Write(s.buf.Bytes())
-	}
-	if err != nil {
-		// What is there of a line that is not there wholly is taken off again.
-		torn := written
-		written = bytes.LastIndexByte(s.buf.Bytes()[:written], '\n') + 1
-		if torn > written {
-			err = errors.Join(err, s.file.Truncate(s.size+int64(written)))
-		}
-		s.fail(err)
-	}
-	s.size += int64(written)
-	for _, l := range s.lines {
-		if l.end <= written {
+	if !pending || s.assets.buf.Len() > 0 {
+		err = s.assets.flush(func(l line) {
 			s.count++
 			s.places.add(l.account, l.region, l.typ)
-		} else if l.lost != nil {
-			l.lost()
-		}
+		})
 	}
-	s.buf.Reset()
-	s.lines = s.lines[:0]
+	if s.edges.buf.Len() > 0 {
+		err = errors.Join(err, s.edges.flush(func(line) { s.bound++ }))
+	}
+	if err != nil {
+		s.fail(err)
+	}
 }
 
 func (s *Sink) fail(err error) {
@@ -170,15 +167,15 @@ func (s *Sink) onFailure(fn func(error)) {
 	s.failed = fn
 }
 
-// Begin makes the file even if no line was written: an account that is known to
-// hold nothing is an empty file. Close tells when that fails.
+// Begin makes the file of the assets even if no line was written: an account that is
+// known to hold nothing is an empty file. Close tells when that fails.
 func (s *Sink) Begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flush()
+	s.flush(false)
 }
 
-// Close writes what is left and closes the file, if there is one. Later lines
+// Close writes what is left and closes the files that there are. Later lines
 // are refused.
 func (s *Sink) Close() error {
 	s.mu.Lock()
@@ -186,23 +183,26 @@ func (s *Sink) Close() error {
 	if s.closed {
 		return s.err
 	}
-	if s.buf.Len() > 0 {
-		s.flush()
-	}
+	s.flush(true)
 	s.closed = true
-	if s.file != nil {
-		if err := s.file.Close(); err != nil && s.err == nil {
-			s.fail(err)
-		}
+	if err := errors.Join(s.assets.close(), s.edges.close()); err != nil && s.err == nil {
+		s.fail(err)
 	}
 	return s.err
 }
 
-// Written tells whether this run has a file of its own.
+// Written tells whether this run has a file of assets of its own.
 func (s *Sink) Written() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.file != nil
+	return s.assets.file != nil
+}
+
+// Edges tells how many edges are written so far. Where there is none there is no file.
+func (s *Sink) Edges() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bound
 }
 
 // Counts gives the assets that are written so far, by place and in all.

@@ -60,7 +60,9 @@ func (d *disk) halfLine() bool {
 	return d.text.Len() > 0 && !bytes.HasSuffix(d.text.Bytes(), []byte("}\n"))
 }
 
-func onDisk(d *disk) *Sink { return newSink(func() (file, error) { return d, nil }) }
+func onDisk(d *disk) *Sink {
+	return newSink(func() (file, error) { return d, nil }, func() (file, error) { return discard{}, nil })
+}
 
 // TestSinkWholeLines: whatever moment a run is killed, what is in the file are
 // whole lines, and the last of them is at most a second old.
@@ -200,7 +202,7 @@ func TestS15_5DiskFull(t *testing.T) {
 // TestMemoryBounded: what a run holds does not grow with what it finds (F16).
 func TestMemoryBounded(t *testing.T) {
 	const pages, size = 40, 1000
-	sink := newSink(func() (file, error) { return discard{}, nil })
+	sink := newSink(func() (file, error) { return discard{}, nil }, nil)
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()

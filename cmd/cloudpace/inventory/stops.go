@@ -154,6 +154,22 @@ func (e *TruncatedError) Unwrap() error { return e.Err }
 
 func (*TruncatedError) reason() Reason { return Truncated }
 
+// RenewedError says that a quota is used up, and when it is renewed.
+type RenewedError struct {
+	At  time.Time
+	Err error // what the provider answered
+}
+
+// Error gives the answer and the time.
+func (e *RenewedError) Error() string {
+	return fmt.Sprintf("%s (renewed at %s)", e.Err, e.At.UTC().Format(time.RFC3339))
+}
+
+// Unwrap gives what the provider answered.
+func (e *RenewedError) Unwrap() error { return e.Err }
+
+func (*RenewedError) reason() Reason { return QuotaExhausted }
+
 // LoginError says that no token was to be had for a call.
 type LoginError struct{ Err error }
 

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -12,6 +13,8 @@ const mostNamed = 5
 // sum makes the record of a task that asks nothing itself (see [Task.Sums]) of those
 // of the other tasks in the account, and of those that read all accounts at once.
 // Where one of them has a gap, so has the account; the reason is that of the first.
+// Where none has and none has read anything, each was told that there is no such
+// service: what answers so is not the provider.
 func sum(t Task, record Record, others []Record) Record {
 	var gaps []string
 	known, failed := false, false
@@ -35,8 +38,12 @@ func sum(t Task, record Record, others []Record) Record {
 		r.Seconds = r.Finished.Sub(r.Started).Round(time.Millisecond).Seconds()
 	}
 	switch {
-	case len(gaps) == 0:
+	case len(gaps) == 0 && known:
 		r.Status = Success
+		return record
+	case len(gaps) == 0:
+		r.Status, r.Reason, r.Errors = Failed, NotSupported, 1
+		r.Error = fmt.Sprintf("nothing is known of %s: none of its %d task(s) read anything", t.Account, len(others))
 		return record
 	case known:
 		r.Status = Partial
@@ -56,13 +63,26 @@ func sum(t Task, record Record, others []Record) Record {
 
 // sums records the tasks that ask nothing, once all others are over.
 func (r *run) sums() {
+	type account struct{ provider, id string }
+	of := make(map[account][]int) // the tasks of each, in their order
+	for i, t := range r.tasks {
+		if !t.Sums {
+			at := account{t.Provider, t.Account}
+			of[at] = append(of[at], i)
+		}
+	}
 	for i, t := range r.tasks {
 		if !t.Sums {
 			continue
 		}
+		own := of[account{t.Provider, t.Account}]
+		if t.Account != "*" {
+			own = slices.Concat(own, of[account{t.Provider, "*"}])
+			slices.Sort(own)
+		}
 		var others []Record
-		for j, o := range r.tasks {
-			if !o.Sums && o.Provider == t.Provider && (o.Account == t.Account || o.Account == "*") {
+		for _, j := range own {
+			if r.records[j].Status != "" { // another way, which was not taken
 				others = append(others, r.records[j])
 			}
 		}

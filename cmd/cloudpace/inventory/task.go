@@ -32,6 +32,24 @@ type Task struct {
 	// Sums, instead of Read, is for a task that asks nothing: its record says whether
 	// the other tasks of the account read what they cover.
 	Sums bool
+	// Otherwise is another way to what the task reads. It is gone right after the task
+	// has failed without a page, for a reason that the other way may not meet, and has
+	// a record of its own then. Where it is not needed there is none.
+	Otherwise *Task
+}
+
+// elsewise tells whether another way makes sense where one ended like this. Who cannot
+// be reached, or has the API disabled, or does not take the credentials, is the same
+// for both.
+func (r Record) elsewise() bool {
+	if r.Status != Failed {
+		return false
+	}
+	switch r.Reason {
+	case AccessDenied, DeniedByPolicy, NotSupported, QuotaExhausted, Throttled:
+		return true
+	}
+	return false
 }
 
 // spread orders tasks, as indexes, so that neighbours ask different services and

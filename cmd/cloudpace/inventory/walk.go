@@ -178,18 +178,29 @@ func (w *walk[T]) end(complete bool) error {
 	return w.release(true)
 }
 
+// Each reads a listing to its end without a task, for what has to be known before
+// there are any. The rules for pages are those of [Walk].
+func Each[T any](ctx context.Context, page Page[T], do func(T)) error {
+	nowhere := newOutput(Task{}, nil, new(Tally))
+	return walkPages(ctx, nowhere, page, func(item T, _ int) error {
+		do(item)
+		return nil
+	})
+}
+
 // walkPages follows a listing and calls each with every item, and how many of its
 // page are left with it.
 func walkPages[T any](ctx context.Context, out *Output, page Page[T], each func(item T, left int) error) error {
 	seen := make(map[string]bool)
 	empty := 0 // pages in a row
 	for token := ""; ; {
+		left := out.elsewhere()
 		items, next, err := page(ctx, token)
 		if err != nil {
 			return err
 		}
 		out.page(len(items))
-		if empty++; len(items) > 0 {
+		if empty++; len(items) > 0 || out.elsewhere() > left { // what is left to other tasks was there, too
 			empty = 0
 		}
 		if empty == mostEmptyPages {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -324,5 +325,47 @@ func TestEmitError(t *testing.T) {
 	}}}, Options{Sink: sink})
 	if !errors.Is(err, full) {
 		t.Errorf("run ended with %v, want the disk's error", err)
+	}
+}
+
+// TestElsewherePages: pages of things that other tasks list are not empty, however many
+// there are; pages with nothing on them still end a listing.
+func TestElsewherePages(t *testing.T) {
+	const pages = mostEmptyPages + 100
+	for _, left := range []bool{true, false} {
+		r, _ := read(t, func(ctx context.Context, out *Output) error {
+			return Walk(ctx, out, func(_ context.Context, token string) ([]string, string, error) {
+				n, _ := strconv.Atoi(token)
+				if left {
+					out.Elsewhere()
+				}
+				if n++; n == pages {
+					return nil, "", nil
+				}
+				return nil, strconv.Itoa(n), nil
+			}, plain)
+		})
+		if ok := r.Status == Success && r.Pages == pages && r.Elsewhere == pages; ok != left {
+			t.Errorf("left to others %v: %+v", left, r)
+		}
+	}
+}
+
+// TestEach: what is read before there are tasks is read to its end, or not at all.
+func TestEach(t *testing.T) {
+	var got []string
+	if err := Each(t.Context(), pagesOf(nil, []string{"a", "b"}, []string{"c"}), func(s string) { got = append(got, s) }); err != nil || len(got) != 3 {
+		t.Errorf("%v %v", got, err)
+	}
+	n := 0
+	var empty *EmptyPagesError
+	err := Each(t.Context(), func(context.Context, string) ([]string, string, error) { n++; return nil, strconv.Itoa(n), nil }, func(string) {})
+	if !errors.As(err, &empty) || n != mostEmptyPages {
+		t.Errorf("%d pages, %v", n, err)
+	}
+	var again *RepeatedTokenError
+	err = Each(t.Context(), func(context.Context, string) ([]string, string, error) { return []string{"a"}, "t", nil }, func(string) {})
+	if !errors.As(err, &again) {
+		t.Error(err)
 	}
 }

@@ -67,7 +67,7 @@ type how struct {
 	Version, Started, Finished, Took string
 	Accounts                         []account
 	More                             string
-	AssetsFile, RunFile              string
+	AssetsFile, EdgesFile, RunFile   string
 }
 
 type account struct {
@@ -170,7 +170,7 @@ const (
 func howOf(s inventory.Summary) how {
 	h := how{
 		Version: s.Version, Started: clock(s.Started), Finished: clock(s.Finished), Took: span(s.Seconds),
-		AssetsFile: s.AssetsFile, RunFile: inventory.RunFile,
+		AssetsFile: s.AssetsFile, EdgesFile: s.EdgesFile, RunFile: inventory.RunFile,
 	}
 	for i, a := range s.Accounts {
 		if i == accountsShown {

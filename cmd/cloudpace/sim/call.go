@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -22,28 +23,49 @@ type Call struct {
 	// Token tells whether it is a token that asks for the page.
 	Token bool
 
+	// Payers are who is charged, by the layer of the quotas, where that is not the
+	// account that is asked about.
+	Payers map[string]string
+
 	// Left is what the quotas that the call was charged to have left, for fronts
 	// that tell. The server sets it, in the clock's time.
 	Left []Left
 
 	// Native is the front's own.
 	Native any
+
+	// idle is for how long nothing was asked on the connection, in the model's time.
+	idle time.Duration
 }
+
+// payer is who is charged in a layer of the quotas.
+func (c *Call) payer(layer string) string { return cmp.Or(c.Payers[layer], c.Account) }
 
 // Answer is a whole response.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// Trailer follows the body.
+	Trailer http.Header
+	// As is the status that the answer amounts to, where its protocol has another
+	// place to say so; 0 is Status.
+	As int
 }
 
 func (a Answer) write(w http.ResponseWriter) {
 	for name, values := range a.Header {
 		w.Header()[name] = values
 	}
+	for name, values := range a.Trailer {
+		w.Header()[http.TrailerPrefix+name] = values
+	}
 	w.WriteHeader(a.Status)
 	_, _ = w.Write(a.Body) // a client that has left is no concern here
 }
+
+// amounts is the status to count it by.
+func (a Answer) amounts() int { return cmp.Or(a.As, a.Status) }
 
 // Refusal is a reason not to answer. A front words it in its protocols.
 type Refusal struct {
@@ -78,6 +100,13 @@ const (
 type Edit struct {
 	RepeatToken bool // the page's token leads to the same page
 	EmptyPage   bool // nothing on the page, and a token to what should have been there
+	Unreachable bool // the last region is missing, and the list says so
+}
+
+// Partial is a front with lists that can say that a region is missing.
+type Partial interface {
+	Front
+	Partial()
 }
 
 // Front speaks a provider's protocols.
@@ -160,12 +189,16 @@ type Match struct {
 	Page                                int // of a listing, from 1; 0 is any
 }
 
-func (m Match) hits(c *Call) bool {
-	return (m.Page == 0 || m.Page == c.Page) && m.covers(c) &&
+func (m Match) hits(c *Call) bool { return m.hitsOf(c.Account, c) }
+
+// hitsOf takes the call for one of another account, such as the one that is
+// charged.
+func (m Match) hitsOf(account string, c *Call) bool {
+	return (m.Page == 0 || m.Page == c.Page) && m.covers(account, c) &&
 		m.Operation.match(c.Operation) && m.Class.match(c.Class) && m.Item.match(c.Item)
 }
 
 // covers looks at the place alone.
-func (m Match) covers(c *Call) bool {
-	return m.Account.match(c.Account) && m.Region.match(c.Region) && m.Service.match(c.Service)
+func (m Match) covers(account string, c *Call) bool {
+	return m.Account.match(account) && m.Region.match(c.Region) && m.Service.match(c.Service)
 }

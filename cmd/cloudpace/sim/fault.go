@@ -21,6 +21,9 @@ const (
 	// GoAway is of HTTP/2: the connection takes no new streams, that of the request
 	// included.
 	GoAway FaultKind = "goaway"
+	// Idle is of HTTP/2 too: a request that comes after so many seconds without any
+	// finds its connection reset.
+	Idle FaultKind = "idle"
 
 	Error          FaultKind = "error"            // Code and Status, in the protocol's form
 	HTTP500        FaultKind = "http_500"         // an internal error, in the protocol's form
@@ -37,17 +40,20 @@ const (
 
 	RepeatToken FaultKind = "repeat_token" // the page's token leads to the page itself
 	EmptyPage   FaultKind = "empty_page"   // a page with nothing on it but a token
+	// Unreachable is for a front that is [Partial]: the list leaves its last region
+	// out, and says so.
+	Unreachable FaultKind = "unreachable"
 )
 
 // FaultKinds lists them all.
 func FaultKinds() []FaultKind {
-	return slices.Concat([]FaultKind{Latency}, ofConnection, []FaultKind{GoAway}, ofAnswer, ofPage)
+	return slices.Concat([]FaultKind{Latency}, ofConnection, []FaultKind{GoAway, Idle}, ofAnswer, ofPage)
 }
 
 var (
 	ofConnection = []FaultKind{Reset, Close, Hang}
 	ofAnswer     = []FaultKind{Error, HTTP500, HTTP503, HTML, Wrong, Truncated, Cut, CloseMidBody, Expired, Denied, DeniedByPolicy, RegionDisabled}
-	ofPage       = []FaultKind{RepeatToken, EmptyPage}
+	ofPage       = []FaultKind{RepeatToken, EmptyPage, Unreachable}
 )
 
 // Fault makes the calls it matches go wrong. Without First, After, Every and
@@ -66,7 +72,7 @@ type Fault struct {
 	Code    string  // for Error; for other refusals instead of the usual one
 	Status  int     // likewise, and for HTML
 	Message string  // likewise
-	Seconds float64 // for Latency
+	Seconds float64 // for Latency and Idle
 
 	// At lets Reset, Close and Hang strike so many bytes into the answer, counted
 	// from the first of its head: the request was carried out. With 0 no byte comes;
@@ -83,6 +89,7 @@ type stage int
 const (
 	onArrival  stage = iota // latency
 	asGoAway                // before anything is made of the request
+	asIdle                  // likewise
 	unanswered              // nothing was carried out
 	asRefusal               // the quota was charged; the answer is another, or part of it
 	onPage                  // the answer is a changed page
@@ -94,6 +101,8 @@ func (f *Fault) stage() stage {
 		return onArrival
 	case f.Kind == GoAway:
 		return asGoAway
+	case f.Kind == Idle:
+		return asIdle
 	case slices.Contains(ofConnection, f.Kind) && f.At == nil:
 		return unanswered
 	case slices.Contains(ofPage, f.Kind):
@@ -126,12 +135,15 @@ func newFaults(rules []Fault, seed uint64) *faults {
 // find gives the first fault of a stage that strikes a call.
 func (f *faults) find(c *Call, at stage) *Fault {
 	for i := range f.rules {
-		if r := &f.rules[i]; r.stage() == at && r.hits(c) && f.strikes(i, c) {
+		if r := &f.rules[i]; r.stage() == at && r.hits(c) && r.rested(c) && f.strikes(i, c) {
 			return r
 		}
 	}
 	return nil
 }
+
+// rested tells whether the connection was idle for as long as the fault wants.
+func (f *Fault) rested(c *Call) bool { return f.Kind != Idle || c.idle >= seconds(f.Seconds) }
 
 // have tells whether there are faults of a stage at all.
 func (f *faults) have(at stage) bool {

@@ -38,11 +38,12 @@ type h2Conn struct {
 	mu      sync.Mutex // guards writing too
 	changed sync.Cond  // a window grew, or a stream ended
 	streams map[uint32]*h2Stream
-	newest  uint32 // of those that were begun to be answered
-	leaving bool   // GOAWAY was sent
-	dead    bool   // nothing is written any more
-	window  int64  // what may still be sent
-	initial int64  // a stream's window to begin with
+	newest  uint32    // of those that were begun to be answered
+	rests   time.Time // since when nothing is asked, while nothing is
+	leaving bool      // GOAWAY was sent
+	dead    bool      // nothing is written any more
+	window  int64     // what may still be sent
+	initial int64     // a stream's window to begin with
 	fields  bytes.Buffer
 	encoder *hpack.Encoder
 }
@@ -83,7 +84,7 @@ func (s *Server) serveHTTP2(w http.ResponseWriter) {
 	defer cancel()
 	c := &h2Conn{
 		server: s, conn: conn, ctx: ctx, framer: http2.NewFramer(conn, buffered),
-		streams: make(map[uint32]*h2Stream), window: h2Window, initial: h2Window,
+		streams: make(map[uint32]*h2Stream), window: h2Window, initial: h2Window, rests: time.Now(),
 	}
 	c.changed.L = &c.mu
 	c.encoder = hpack.NewEncoder(&c.fields)

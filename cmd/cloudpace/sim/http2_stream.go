@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -89,8 +90,12 @@ func (c *h2Conn) answer(st *h2Stream) error {
 	st.begun = true
 	st.request.Body = io.NopCloser(bytes.NewReader(st.body.Bytes()))
 	st.request.ContentLength = int64(st.body.Len())
-	if c.server.goesAway(st.request) {
+	switch c.server.balks(st.request, c.idle(st)) {
+	case GoAway:
 		return c.goAway(st)
+	case Idle:
+		hangUp(c.conn, Reset)
+		return net.ErrClosed
 	}
 	c.mu.Lock()
 	c.newest = max(c.newest, st.id)
@@ -129,23 +134,44 @@ func (c *h2Conn) finish(st *h2Stream) {
 	st.cancel()
 	c.mu.Lock()
 	delete(c.streams, st.id)
+	c.rests = time.Now()
 	if c.leaving && len(c.streams) == 0 && !c.dead {
 		c.leave()
 	}
 	c.mu.Unlock()
 }
 
-// goesAway counts a request that nothing is made of.
-func (s *Server) goesAway(r *http.Request) bool {
-	if !s.faults.have(asGoAway) {
-		return false
+// idle is for how long nothing was asked before a request.
+func (c *h2Conn) idle(st *h2Stream) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.streams {
+		if id != st.id {
+			return 0
+		}
+	}
+	return time.Since(c.rests)
+}
+
+// balks counts a request that nothing is made of, and tells why: GoAway or Idle.
+func (s *Server) balks(r *http.Request, idle time.Duration) FaultKind {
+	if !s.faults.have(asGoAway) && !s.faults.have(asIdle) {
+		return ""
 	}
 	call, settled := s.front.Identify(r, s.setting())
-	if settled != nil || s.faults.find(call, asGoAway) == nil {
-		return false
+	if settled != nil {
+		return ""
 	}
-	s.stats.arrive(call, time.Now()).faulted(GoAway)
-	return true
+	call.idle = time.Duration(float64(idle) * s.profile.Speed)
+	f := s.faults.find(call, asGoAway)
+	if f == nil {
+		f = s.faults.find(call, asIdle)
+	}
+	if f == nil {
+		return ""
+	}
+	s.stats.arrive(call, time.Now()).faulted(f.Kind)
+	return f.Kind
 }
 
 // goAway says which streams are answered still. That of the request, and those
@@ -203,9 +229,11 @@ func (w *h2Writer) Write(p []byte) (int, error) {
 func (w *h2Writer) send(end bool) {
 	w.WriteHeader(http.StatusOK)
 	c, st, body := w.conn, w.stream, w.body.Bytes()
+	trailer := trailerOf(w.header)
+	last := end && len(trailer) == 0 // the body's end is the stream's
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dead || st.gone || w.head(c.framer, end && len(body) == 0) != nil {
+	if c.dead || st.gone || w.head(c.framer, last && len(body) == 0) != nil {
 		return
 	}
 	for len(body) > 0 {
@@ -216,22 +244,45 @@ func (w *h2Writer) send(end bool) {
 			return
 		}
 		n := min(int64(len(body)), c.window, st.window, h2Frame)
-		if c.framer.WriteData(st.id, end && n == int64(len(body)), body[:n]) != nil {
+		if c.framer.WriteData(st.id, last && n == int64(len(body)), body[:n]) != nil {
 			return
 		}
 		c.window -= n
 		st.window -= n
 		body = body[n:]
 	}
+	if end && !last {
+		_ = w.block(c.framer, "", trailer, true) // whoever has left does not miss it
+	}
+}
+
+// trailerOf takes what follows the body out of a header, where it is written as
+// net/http wants it.
+func trailerOf(h http.Header) http.Header {
+	trailer := make(http.Header)
+	for name, values := range h {
+		if after, ok := strings.CutPrefix(name, http.TrailerPrefix); ok {
+			trailer[after] = values
+			delete(h, name)
+		}
+	}
+	return trailer
 }
 
 // head writes status and headers. The caller holds the lock.
 func (w *h2Writer) head(to *http2.Framer, end bool) error {
+	return w.block(to, strconv.Itoa(w.status), w.header, end)
+}
+
+// block writes fields: those of a head, or without a status of a trailer.
+func (w *h2Writer) block(to *http2.Framer, status string, fields http.Header, end bool) error {
 	c := w.conn
 	c.fields.Reset()
 	field := func(name, value string) { _ = c.encoder.WriteField(hpack.HeaderField{Name: name, Value: value}) } // into memory
-	field(":status", strconv.Itoa(w.status))
-	for name, values := range w.header {
+	if status != "" {
+		field(":status", status)
+	}
+	for name, values := range fields {
 		switch name = strings.ToLower(name); name {
 		case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade": // HTTP/1.1's
 			continue
@@ -240,7 +291,14 @@ func (w *h2Writer) head(to *http2.Framer, end bool) error {
 			field(name, value)
 		}
 	}
-	return to.WriteHeaders(http2.HeadersFrameParam{StreamID: w.stream.id, BlockFragment: c.fields.Bytes(), EndHeaders: true, EndStream: end})
+	text := c.fields.Bytes()
+	n := min(len(text), h2Frame)
+	err := to.WriteHeaders(http2.HeadersFrameParam{StreamID: w.stream.id, BlockFragment: text[:n], EndHeaders: n == len(text), EndStream: end})
+	for text = text[n:]; err == nil && len(text) > 0; text = text[n:] {
+		n = min(len(text), h2Frame)
+		err = to.WriteContinuation(w.stream.id, n == len(text), text[:n])
+	}
+	return err
 }
 
 // breakOff sends the first bytes of an answer's frames. Nothing comes after them
@@ -257,11 +315,15 @@ func (w *h2Writer) breakOff(a Answer, at int) {
 	w.header, w.status = a.Header, a.Status
 	var b bytes.Buffer
 	frames := http2.NewFramer(&b, nil)
-	_ = w.head(frames, len(a.Body) == 0) // into memory, as the others
+	last := len(a.Trailer) == 0
+	_ = w.head(frames, last && len(a.Body) == 0) // into memory, as the others
 	for body := a.Body; len(body) > 0; {
 		n := min(len(body), h2Frame)
-		_ = frames.WriteData(w.stream.id, n == len(body), body[:n])
+		_ = frames.WriteData(w.stream.id, last && n == len(body), body[:n])
 		body = body[n:]
+	}
+	if !last {
+		_ = w.block(frames, "", a.Trailer, true)
 	}
 	_, _ = c.conn.Write(b.Bytes()[:min(at, b.Len())])
 }

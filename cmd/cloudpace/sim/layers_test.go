@@ -40,6 +40,42 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// TestPayers: a bucket belongs to who is charged in its layer, whoever is asked about,
+// and so do rules and neighbours.
+func TestPayers(t *testing.T) {
+	start := time.Now()
+	q := newQuotas(Profile{Speed: 1, Seed: 1, Neighbours: []Neighbour{{Match: Match{Account: Patterns{"payer"}}, Rate: 100}}, Quotas: []Quota{
+		{Match: Match{Account: Patterns{"other"}}, Burst: 1, Window: 60},
+		{Burst: 2, Window: 60},
+		{Burst: 3, Window: 60, Layer: "whole"},
+	}}, start)
+	ask := func(account, payer string) string {
+		_, no := q.take(&Call{Account: account, Operation: "list", Payers: map[string]string{"": payer, "whole": "all"}}, start)
+		if no == nil {
+			return "passed"
+		}
+		return no.Quota.Layer + " refused"
+	}
+	for i, c := range []struct{ account, payer, want string }{
+		{"1", "payer", "passed"}, {"2", "payer", "passed"}, {"1", "other", "passed"},
+		{"3", "third", "whole refused"}, {"other", "third", "whole refused"},
+	} {
+		if got := ask(c.account, c.payer); got != c.want {
+			t.Errorf("call %d: %s, want %s", i, got, c.want)
+		}
+	}
+	start = start.Add(time.Second)
+	states := q.states(start)
+	if len(states) != 3 || states[0].Account != "all" || states[1].Account != "other" || states[1].Burst != 1 || states[2].Account != "payer" {
+		t.Errorf("buckets %+v", states)
+	}
+	for _, s := range states {
+		if (s.NeighbourAsked > 0) != (s.Account == "payer") {
+			t.Errorf("neighbour: %+v", s)
+		}
+	}
+}
+
 // TestWindow: so many calls pass, none until the window's end, and then so many.
 func TestWindow(t *testing.T) {
 	start := time.Now()

@@ -83,7 +83,11 @@ func (p Profile) Check(front Front, upstream bool) error {
 		c.page(at, n.Match, upstream)
 	}
 	for i, f := range p.Faults {
-		c.fault(fmt.Sprintf("faults[%d].", i), f, upstream)
+		at := fmt.Sprintf("faults[%d].", i)
+		c.fault(at, f, upstream)
+		if _, partial := front.(Partial); f.Kind == Unreachable && !partial {
+			c.reject(at+"fault", string(f.Kind), "faults that "+front.Provider()+" can have: its lists say of no region that it is missing")
+		}
 	}
 	return errors.Join(c.faults...)
 }
@@ -132,10 +136,10 @@ func (c *checker) fault(at string, f Fault, upstream bool) {
 		c.reject(at+"status", f.Status, "200 to 599")
 	}
 	switch {
-	case f.Kind == Latency:
+	case f.Kind == Latency || f.Kind == Idle:
 		c.number(at+"seconds", f.Seconds, f.Seconds > 0 && f.Seconds <= 3600, "> 0, at most 3600")
 	case f.Seconds != 0:
-		c.reject(at+"seconds", f.Seconds, "only with fault: latency")
+		c.reject(at+"seconds", f.Seconds, "only with fault: latency or idle")
 	}
 	if f.Kind == Error && f.Code == "" {
 		c.reject(at+"code", nil, "the provider's error code, such as InternalFailure")

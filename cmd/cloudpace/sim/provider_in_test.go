@@ -7,6 +7,7 @@ import (
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/azure"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim/gcp"
 )
 
 // TestProviderIn: a name or what a file says; files that say nothing sensible are for
@@ -27,6 +28,18 @@ func TestProviderIn(t *testing.T) {
 	for name, want := range map[string]string{"azure": "azure", "aws": "aws", "": "", "none/such.yaml": ""} {
 		if got := sim.ProviderIn(name); got != want {
 			t.Errorf("%q is for %s, want %s", name, got, want)
+		}
+	}
+	for file, front := range map[string]sim.Front{"testdata/gcp.yaml": gcp.New(), "gcp": gcp.New()} {
+		p, err := sim.Load(front, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sim.ProviderIn(file) != "gcp" || p.Estate.Accounts[0] != "example-1" {
+			t.Errorf("%s: %+v", file, p)
+		}
+		if _, err := sim.New(front, p); err != nil {
+			t.Error(err)
 		}
 	}
 	p, err := sim.Load(azure.New(), "testdata/azure.yaml")

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Quota gives the calls it matches a token bucket for each account and region.
+// Quota gives the calls it matches a token bucket for each account and region. The
+// account is the one that is charged.
 type Quota struct {
 	Match
 	// Burst is what the bucket holds, Rate what it gains in a second.
@@ -98,7 +99,7 @@ func (q *quotas) take(c *Call, clock time.Time) (left []Left, no *Refusal) {
 	defer q.mu.Unlock()
 	now := q.model(clock)
 	for _, layer := range q.layers {
-		i := slices.IndexFunc(q.rules, func(r Quota) bool { return r.Layer == layer && r.hits(c) })
+		i := slices.IndexFunc(q.rules, func(r Quota) bool { return r.Layer == layer && r.hitsOf(c.payer(layer), c) })
 		if i < 0 {
 			continue
 		}
@@ -116,7 +117,7 @@ func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Se
 
 func (q *quotas) bucket(i int, c *Call, now time.Duration) *bucket {
 	rule := &q.rules[i]
-	key := bucketKey{rule: i, account: c.Account, region: c.Region, service: c.Service, operation: c.Operation}
+	key := bucketKey{rule: i, account: c.payer(rule.Layer), region: c.Region, service: c.Service, operation: c.Operation}
 	switch {
 	case rule.Wide:
 		key.region, key.service, key.operation = "", "", ""
@@ -156,7 +157,8 @@ func (n Neighbour) uses(rule *Quota, c *Call) bool {
 	if !n.Layer.match(rule.Layer) {
 		return false
 	}
-	return rule.Wide && n.Account.match(c.Account) && n.Class.match(c.Class) || rule.Shared && n.covers(c) || n.hits(c)
+	payer := c.payer(rule.Layer)
+	return rule.Wide && n.Account.match(payer) && n.Class.match(c.Class) || rule.Shared && n.covers(payer, c) || n.hitsOf(payer, c)
 }
 
 // BucketState is a bucket as reports show it.

@@ -128,7 +128,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c, settled := s.front.Identify(r, s.setting())
 	v := s.stats.arrive(c, time.Now())
 	if settled != nil {
-		v.served(settled.Status)
+		v.served(settled.amounts())
 		settled.write(w)
 		return
 	}
@@ -166,7 +166,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f != nil {
 		v.faulted(f.Kind)
 	} else {
-		v.served(answer.Status)
+		v.served(answer.amounts())
 	}
 	answer.write(w)
 }
@@ -185,7 +185,10 @@ func (s *Server) charge(c *Call) *Refusal {
 }
 
 func edit(f *Fault) Edit {
-	return Edit{RepeatToken: f != nil && f.Kind == RepeatToken, EmptyPage: f != nil && f.Kind == EmptyPage}
+	if f == nil {
+		return Edit{}
+	}
+	return Edit{RepeatToken: f.Kind == RepeatToken, EmptyPage: f.Kind == EmptyPage, Unreachable: f.Kind == Unreachable}
 }
 
 // wait tells whether the time passed before the client left or the server ended.

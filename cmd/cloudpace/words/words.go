@@ -35,7 +35,11 @@ func Found(s inventory.Summary, dir string) string {
 	if s.AssetsFile == "" {
 		return text + "; nothing was written, and older assets are left as they were."
 	}
-	return text + ", in " + filepath.Join(dir, s.AssetsFile) + "."
+	text += ", in " + filepath.Join(dir, s.AssetsFile)
+	if s.Edges > 0 {
+		text += ", and " + Count(s.Edges, "edge") + " in " + filepath.Join(dir, s.EdgesFile)
+	}
+	return text + "."
 }
 
 // where names the accounts of each provider.
@@ -55,7 +59,7 @@ func where(accounts []inventory.Account) string {
 }
 
 // nouns are what providers call an account, where they call it something else.
-var nouns = map[string]string{"azure": "subscription"}
+var nouns = map[string]string{"azure": "subscription", "gcp": "parent"}
 
 const (
 	longID       = 20 // from this length on ids are not read, so that of several

@@ -24,9 +24,11 @@ const (
 // of a region when several of its hosts are so, for then it is the network and not
 // the host.
 type dialer struct {
-	dial func(ctx context.Context, network, address string) (net.Conn, error)
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	lookup func(ctx context.Context, host string) ([]string, error)
 
 	mu      sync.Mutex
+	there   string // a host that has taken a connection
 	hosts   map[string]*breaker.Breaker
 	regions map[string]*deadRegion
 }
@@ -38,7 +40,7 @@ type deadRegion struct {
 }
 
 func newDialer(dial func(context.Context, string, string) (net.Conn, error)) *dialer {
-	return &dialer{dial: dial, hosts: make(map[string]*breaker.Breaker), regions: make(map[string]*deadRegion)}
+	return &dialer{dial: dial, lookup: net.DefaultResolver.LookupHost, hosts: make(map[string]*breaker.Breaker), regions: make(map[string]*deadRegion)}
 }
 
 // DialContext is for http.Transport.
@@ -64,12 +66,36 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	switch {
 	case err == nil:
 		outcome = breaker.Success
-	case ctx.Err() != nil, errors.As(err, &dns) && dns.IsNotFound:
-		outcome = breaker.Neutral // the caller left; a name that is not there answers at once
+		d.mu.Lock()
+		d.there = host
+		d.mu.Unlock()
+	case ctx.Err() != nil:
+		outcome = breaker.Neutral // the caller left
+	case errors.As(err, &dns) && dns.IsNotFound:
+		if there, lost := d.lost(ctx, host); lost {
+			// No name is found any more, which says nothing about this one.
+			err = &net.DNSError{Err: dns.Err + ", though " + there + " was there before and is not found either", Name: dns.Name, Server: dns.Server, IsTemporary: true}
+			break
+		}
+		outcome = breaker.Neutral // a name that is not there answers at once
 	}
 	own.Report(time.Now(), ticket, outcome, err)
 	region.breaker.Report(time.Now(), shared, d.heard(region, host, outcome), err)
 	return conn, err
+}
+
+// lost tells whether names are not found any more that were found before: then it is
+// the machine that has lost its network or its resolver, and a service whose name is
+// not found may well be there.
+func (d *dialer) lost(ctx context.Context, host string) (there string, lost bool) {
+	d.mu.Lock()
+	there = d.there
+	d.mu.Unlock()
+	if there == "" || there == host {
+		return there, there != ""
+	}
+	_, err := d.lookup(ctx, there)
+	return there, err != nil
 }
 
 // heard says what an outcome means for the region: a host that fails again says

@@ -113,3 +113,54 @@ func TestPlaceOf(t *testing.T) {
 		}
 	}
 }
+
+// TestLostNames: that a name is not found says that the service is not there as long as
+// others are found. On a machine that has lost its network it says nothing.
+func TestLostNames(t *testing.T) {
+	missing := func(host string) error { return &net.DNSError{Err: "no such host", Name: host, IsNotFound: true} }
+	offline := false
+	d := newDialer(func(_ context.Context, _, address string) (net.Conn, error) {
+		host, _, _ := net.SplitHostPort(address)
+		if offline || host == "artifact.us-east-1.amazonaws.com" {
+			return nil, missing(host)
+		}
+		a, b := net.Pipe()
+		_ = b.Close()
+		return a, nil
+	})
+	d.lookup = func(_ context.Context, host string) ([]string, error) {
+		if offline {
+			return nil, missing(host)
+		}
+		return []string{"127.0.0.1"}, nil
+	}
+	for _, c := range []struct {
+		host    string
+		offline bool
+		want    inventory.Reason // none is connected
+	}{
+		{"artifact.us-east-1.amazonaws.com", false, inventory.ServiceNotInRegion}, // nobody was there before
+		{"ec2.us-east-1.amazonaws.com", false, ""},
+		{"artifact.us-east-1.amazonaws.com", false, inventory.ServiceNotInRegion},
+		{"artifact.us-east-1.amazonaws.com", true, inventory.Unreachable},
+		{"sqs.us-east-1.amazonaws.com", true, inventory.Unreachable},
+		{"ec2.us-east-1.amazonaws.com", true, inventory.Unreachable},
+	} {
+		offline = c.offline
+		conn, err := d.DialContext(t.Context(), "tcp", c.host+":443")
+		if conn != nil {
+			_ = conn.Close()
+		}
+		if c.want == "" && err != nil || c.want != "" && (err == nil || inventory.ReasonOf(Provider, err) != c.want) {
+			t.Errorf("%s, offline %v: %v, want %s", c.host, c.offline, err, c.want)
+		}
+	}
+	if _, err := d.DialContext(t.Context(), "tcp", "sns.us-east-1.amazonaws.com:443"); !is[*deadError](err) {
+		t.Errorf("%v: the region is not let be", err)
+	}
+}
+
+func is[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}

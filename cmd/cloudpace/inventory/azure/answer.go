@@ -49,7 +49,7 @@ func asked(ctx context.Context, p pages) (items []item, next string, err error) 
 	if err := json.Unmarshal(body, &page); err != nil {
 		return nil, "", fmt.Errorf("protocol: the answer is no list: %w", err)
 	}
-	if page.Value == nil {
+	if page.Value == nil || string(page.Value) == "null" {
 		return nil, "", errors.New("protocol: the answer has no list in it")
 	}
 	var objects []map[string]any

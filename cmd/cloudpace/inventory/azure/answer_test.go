@@ -70,6 +70,8 @@ func TestNoList(t *testing.T) {
 		"nothing":           ``,
 		"an empty object":   `{}`,
 		"another list":      `{"items":[]}`,
+		"null":              `{"value": null }`,
+		"a list of null":    `{"value":[null]}`,
 		"a list of texts":   `{"value":["a"]}`,
 		"no ids":            `{"value":[{"name":"a"}]}`,
 		"a link elsewhere":  `{"value":[],"nextLink":"http://127.0.0.1:1/databaseAccounts?page=2"}`,
@@ -87,16 +89,40 @@ func TestNoList(t *testing.T) {
 	}
 }
 
+// TestSubnetsWithoutID: what cannot be told apart inside a network is a gap, and the
+// network is there.
+func TestSubnetsWithoutID(t *testing.T) {
+	const network = `{"value":[{"id":"/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v","name":"v","type":"Microsoft.Network/virtualNetworks","properties":{"subnets":%s}}]}`
+	for subnets, want := range map[string]inventory.Record{
+		`[{"name":"a"},{"id":"/subscriptions/s/b","name":"b"},{"name":"c"}]`: {Status: inventory.Partial, Reason: inventory.Protocol, Errors: 2, Assets: 2},
+		`["a"]`:    {Status: inventory.Failed, Reason: inventory.Protocol, Errors: 1},
+		`{"a":{}}`: {Status: inventory.Failed, Reason: inventory.Protocol, Errors: 1},
+		`[]`:       {Status: inventory.Success, Assets: 1},
+		`null`:     {Status: inventory.Success, Assets: 1},
+	} {
+		a, _ := answers(t, map[string]string{"virtualNetworks": fmt.Sprintf(network, subnets)})
+		records, found := run(t, a, "azure_virtual_networks")
+		if r := records[0]; r.Status != want.Status || r.Reason != want.Reason || r.Errors != want.Errors || len(found) != want.Assets {
+			t.Errorf("%s: %d assets, %+v", subnets, len(found), r)
+		}
+	}
+}
+
 // TestHidden: what lets somebody in is not kept, whatever the depth and the case.
 func TestHidden(t *testing.T) {
 	var o map[string]any
 	if err := json.Unmarshal([]byte(`{"id":"/x","properties":{"webhookReceivers":[{"name":"w","serviceUri":"https://example.com/?sig=hunter2"}],
-		"logic":{"CallbackUrl":"hunter2"},"password":"hunter2","passwordSet":true,"secret":{"vaultUri":"kept"},"sharedKey":""}}`), &o); err != nil {
+		"logic":{"CallbackUrl":"hunter2"},"password":"hunter2","passwordSet":true,"secret":{"id":"/subscriptions/s/kept","url":"hunter2","version":3},"sharedKey":"",
+		"protectedSettings":{"storageAccountKey":"hunter2","run":["hunter2"],"enabled":true},"osProfile":{"secrets":[{"value":"hunter2"},"hunter2"]},
+		"servicePrincipal":{"serverAppSecret":"hunter2","serverAppID":"kept"},"primaryAccessKey":"hunter2","storageAccountKey":"hunter2","accountKey":"hunter2","partitionKey":"kept"}}`), &o); err != nil {
 		t.Fatal(err)
 	}
 	i := must(itemOf(o))(t)
 	text := string((&site{}).asset(i).Properties)
-	want := `{"properties":{"logic":{"CallbackUrl":"(not kept)"},"password":"(not kept)","passwordSet":true,"secret":{"vaultUri":"kept"},"sharedKey":"","webhookReceivers":[{"name":"w","serviceUri":"(not kept)"}]}}`
+	want := `{"properties":{"accountKey":"(not kept)","logic":{"CallbackUrl":"(not kept)"},"osProfile":{"secrets":[{"value":"(not kept)"},"(not kept)"]},"partitionKey":"kept",` +
+		`"password":"(not kept)","passwordSet":true,"primaryAccessKey":"(not kept)","protectedSettings":{"enabled":true,"run":["(not kept)"],"storageAccountKey":"(not kept)"},` +
+		`"secret":{"id":"/subscriptions/s/kept","url":"(not kept)","version":3},"servicePrincipal":{"serverAppID":"kept","serverAppSecret":"(not kept)"},"sharedKey":"",` +
+		`"storageAccountKey":"(not kept)","webhookReceivers":[{"name":"w","serviceUri":"(not kept)"}]}}`
 	if text != want {
 		t.Errorf("got %s\nwant %s", text, want)
 	}

@@ -49,7 +49,7 @@ func clientOptions(o Options, own *http.Client) *arm.ClientOptions {
 	} else {
 		options.Cloud = cloudOf(o)
 		options.Transport = own
-		options.InsecureAllowCredentialWithHTTP = strings.HasPrefix(o.Endpoint, "http://")
+		options.InsecureAllowCredentialWithHTTP = o.Plain()
 	}
 	options.DisableRPRegistration = true
 	options.Telemetry.ApplicationID = cmp.Or(options.Telemetry.ApplicationID, "cloudpace") // so that its calls can be told in activity logs
@@ -70,6 +70,15 @@ func cloudOf(o Options) cloud.Configuration {
 	return c
 }
 
+// listClient is what Resource Manager is asked with. Its lists lead nowhere else: who
+// followed a redirection would take the token along, to another port or without TLS.
+func listClient() *http.Client {
+	return &http.Client{
+		Transport:     transport(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
 func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one unless somebody replaced it, which nobody here does
 	t.DialContext = (&net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}).DialContext
@@ -80,26 +89,39 @@ func transport() *http.Transport {
 	return t
 }
 
-// scope is what a token is asked for.
-func scope(options *arm.ClientOptions) string {
-	return strings.TrimSuffix(options.Cloud.Services[cloud.ResourceManager].Audience, "/") + "/.default"
+// question is how the clients ask for a token, letter for letter: what is asked
+// otherwise is another token, and a second login.
+func question(options *arm.ClientOptions) policy.TokenRequestOptions {
+	return policy.TokenRequestOptions{Scopes: []string{options.Cloud.Services[cloud.ResourceManager].Audience + "/.default"}, EnableCAE: true}
 }
 
-// near tells whether a link leads to the service that was asked. A token goes along
-// with whoever follows it.
-func (t *Tenant) near(link string) error {
+// leads gives the link to the next page as it is followed: to the service that was
+// asked and to nobody else, for a token goes along. A proxy that is asked in the
+// cloud's place may pass on links to the cloud, which are asked of it then.
+func (t *Tenant) leads(link string) (string, error) {
 	here, err := url.Parse(t.options.Cloud.Services[cloud.ResourceManager].Endpoint)
 	if err != nil {
-		return err
+		return "", err
 	}
 	there, err := url.Parse(link)
 	if err != nil {
-		return errors.New("protocol: the link to the next page is no URL")
+		return "", errors.New("protocol: the link to the next page is no URL")
 	}
-	if there.Scheme != here.Scheme || !strings.EqualFold(there.Host, here.Host) {
-		return fmt.Errorf("protocol: the link to the next page leads to %s://%s, and %s was asked", there.Scheme, there.Host, here.Host)
+	if there.User == nil && sameHost(here, there) {
+		return link, nil
 	}
-	return nil
+	if direct, err := url.Parse(t.direct); err == nil && t.direct != "" && there.User == nil && sameHost(direct, there) {
+		return here.Scheme + "://" + here.Host + strings.TrimSuffix(here.EscapedPath(), "/") + there.RequestURI(), nil
+	}
+	return "", fmt.Errorf("protocol: the link to the next page leads to %s://%s, and %s was asked", there.Scheme, there.Host, here.Host)
+}
+
+// sameHost tells whether two URLs lead to one server, however they are written.
+func sameHost(a, b *url.URL) bool {
+	port := func(u *url.URL) string {
+		return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	}
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
 
 // follow asks for a page by its link, where a module takes its list for one without

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
@@ -62,8 +63,11 @@ func indented(err error) string {
 // connect makes the options of the clients and a credential that is known to give
 // tokens. With an error, too, there are connections to close.
 func connect(ctx context.Context, o Options) (*Tenant, error) {
-	t := &Tenant{http: &http.Client{Transport: transport()}, governor: o.Governor}
+	t := &Tenant{http: listClient(), governor: o.Governor}
 	t.options = clientOptions(o, t.http)
+	if o.Endpoint != "" {
+		t.direct = clouds[o.Cloud].Services[cloud.ResourceManager].Endpoint
+	}
 	source := o.Credential
 	if source == nil {
 		chain, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{ClientOptions: loginOptions(o, t)})
@@ -73,7 +77,7 @@ func connect(ctx context.Context, o Options) (*Tenant, error) {
 		source = chain
 	}
 	t.credential = newLogin(source)
-	token, err := t.credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope(t.options)}})
+	token, err := t.credential.GetToken(ctx, question(t.options))
 	switch {
 	case ctx.Err() != nil:
 		return t, context.Cause(ctx)
@@ -87,11 +91,12 @@ func connect(ctx context.Context, o Options) (*Tenant, error) {
 }
 
 // loginOptions are those of the login: its own service, at its own host, whatever
-// endpoint Resource Manager is asked at.
+// endpoint Resource Manager is asked at. Where a login leads on, it is followed, as
+// the SDK does: no token goes along yet.
 func loginOptions(o Options, t *Tenant) policy.ClientOptions {
 	options := policy.ClientOptions{Cloud: t.options.Cloud}
 	if o.ClientOptions == nil {
-		options.Transport = t.http
+		options.Transport = &http.Client{Transport: t.http.Transport}
 	}
 	return options
 }

@@ -54,7 +54,7 @@ func graph(query string) reader {
 		defer stop()
 		err = inventory.Walk(ctx, out, paged(next, func(i item) (found []item) {
 			delete(unseen, i.Subscription)
-			for _, part := range withSubnets(i) {
+			for _, part := range withSubnets(out, i) {
 				found = append(found, s.unlisted(out, part)...)
 			}
 			return found
@@ -85,14 +85,14 @@ func paged(next func() (map[string]any, error, bool), each func(item) []item) in
 		}
 		number++
 		for range rowsAtOnce {
-			row, err, ok := next()
+			row, wrong, ok := next()
 			if !ok {
 				return items, "", nil
 			}
-			i, err := rowOf(row, err)
-			if err != nil {
-				if failed = err; len(items) == 0 {
-					return nil, "", err
+			i, wrong := rowOf(row, wrong)
+			if wrong != nil {
+				if failed = wrong; len(items) == 0 {
+					return nil, "", wrong
 				}
 				break
 			}

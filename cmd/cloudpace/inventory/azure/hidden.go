@@ -1,6 +1,9 @@
 package azure
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // notKept stands where a value was that may be a secret: an inventory needs to know
 // at most that there is one.
@@ -10,26 +13,40 @@ const notKept = "(not kept)"
 // with a key in them, which Azure shows to whoever may read, and what providers are
 // known to have shown by mistake.
 var secret = map[string]bool{
-	"adminpassword": true, "administratorloginpassword": true, "authorizationkey": true, "callbackurl": true,
-	"connectionstring": true, "customdata": true, "httptriggerurl": true, "password": true, "primarykey": true,
-	"primarymasterkey": true, "protectedsettings": true, "publishingpassword": true, "radiusserversecret": true,
-	"sastoken": true, "secondarykey": true, "secret": true, "serviceuri": true, "sharedkey": true, "userdata": true,
+	"authorizationkey": true, "callbackurl": true, "customdata": true, "httptriggerurl": true, "primarykey": true,
+	"primarymasterkey": true, "protectedsettings": true, "secondarykey": true, "secondarymasterkey": true,
+	"serviceuri": true, "userdata": true,
 }
 
-// hide replaces the texts under such names, at any depth.
-func hide(v any) {
+// secretEnds are what the names of such properties end with, however they begin.
+var secretEnds = []string{
+	"accesskey", "accesstoken", "accountkey", "apikey", "connectionstring", "passphrase", "password", "privatekey",
+	"sastoken", "secret", "secrets", "sharedkey",
+}
+
+func isSecret(name string) bool {
+	name = strings.ToLower(name)
+	return secret[name] || slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// hide replaces the texts under such names, at any depth below them. What an id names
+// has readers of its own, so that ids stay: which vault a secret is in is no secret.
+func hide(v any) { hideIn(v, false) }
+
+func hideIn(v any, hidden bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, value := range v {
-			if text, ok := value.(string); ok && text != "" && secret[strings.ToLower(key)] {
-				v[key] = notKept
-				continue
-			}
-			hide(value)
+			v[key] = hideIn(value, hidden || isSecret(key))
 		}
 	case []any:
-		for _, e := range v {
-			hide(e)
+		for i, e := range v {
+			v[i] = hideIn(e, hidden)
+		}
+	case string:
+		if hidden && v != "" && !strings.HasPrefix(v, "/subscriptions/") {
+			return notKept
 		}
 	}
+	return v
 }

@@ -18,6 +18,6 @@ func customRoles(s *site) (pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := &armauthorization.RoleDefinitionsClientListOptions{Filter: to.Ptr("type() eq 'CustomRole'")}
+	options := &armauthorization.RoleDefinitionsClientListOptions{Filter: to.Ptr("type eq 'CustomRole'")}
 	return pagesOf[armauthorization.RoleDefinitionsClientListResponse]{c.NewListPager("/subscriptions/"+s.subscription, options)}, nil
 }

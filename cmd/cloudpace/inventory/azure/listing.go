@@ -56,40 +56,48 @@ func chosen[O any](options []*O) *O {
 	return options[0]
 }
 
-// list reads a list; parts, if given, takes items out of those that it has.
-func list(from source, parts ...func(item) []item) reader {
+// taker makes of an item those that are listed: itself, its parts, or nothing.
+type taker func(*inventory.Output, item) []item
+
+// list reads a list, and lists what take, if given, makes of its items.
+func list(from source, take ...taker) reader {
 	return func(ctx context.Context, s *site, out *inventory.Output) error {
-		return inventory.Walk(ctx, out, s.page(from, parts...), s.asset)
+		page := s.page(from)
+		return inventory.Walk(ctx, out, func(ctx context.Context, token string) ([]item, string, error) {
+			items, next, err := page(ctx, token)
+			for _, t := range take {
+				var found []item
+				for _, i := range items {
+					found = append(found, t(out, i)...)
+				}
+				items = found
+			}
+			return items, next, err
+		}, s.asset)
 	}
 }
 
 // page follows a list. A module's pager ends at its first error and at the last page
-// that the module knows of; where the service says that there is more, that is read
-// too (C19).
-func (s *site) page(from source, parts ...func(item) []item) inventory.Page[item] {
+// that the module knows of, and it goes where the link leads; where the service says
+// that there is more, that is read too (C19), and at the address that is asked.
+func (s *site) page(from source) inventory.Page[item] {
 	var p pages
 	return func(ctx context.Context, token string) ([]item, string, error) {
-		var err error
 		if token == "" {
-			p, err = from(s)
-		} else if err = s.tenant.near(token); err == nil && !p.more() {
-			p = s.tenant.follow(token)
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		items, next, err := asked(ctx, p)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, take := range parts {
-			var found []item
-			for _, i := range items {
-				found = append(found, take(i)...)
+			var err error
+			if p, err = from(s); err != nil {
+				return nil, "", err
 			}
-			items = found
+		} else {
+			link, err := s.tenant.leads(token)
+			if err != nil {
+				return nil, "", err
+			}
+			if link != token || !p.more() {
+				p = s.tenant.follow(link)
+			}
 		}
-		return items, next, nil
+		return asked(ctx, p)
 	}
 }
 

@@ -20,15 +20,16 @@ type login struct {
 	source azcore.TokenCredential
 
 	mu      sync.Mutex
-	flights map[string]*flight // by what the token is for
+	flights map[string]*flight // the last of each scope and tenant
 }
 
 // flight is one question to the source, and its answer.
 type flight struct {
-	done  chan struct{}
-	ended bool // who asked left before the answer
-	token azcore.AccessToken
-	err   error
+	claims string // what the token has to have, as whoever refused the one before says
+	done   chan struct{}
+	ended  bool // who asked left before the answer
+	token  azcore.AccessToken
+	err    error
 }
 
 // early is how long before its end a token is not good any more; azcore wants as much.
@@ -41,9 +42,9 @@ func newLogin(source azcore.TokenCredential) *login {
 // GetToken gives the token that there is, or asks the source. The errors of sources
 // say in words alone what they are; see [inventory.LoginError].
 func (l *login) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
-	key := strings.Join(slices.Concat(o.Scopes, []string{o.TenantID, o.Claims}), " ")
+	key := strings.Join(slices.Concat(o.Scopes, []string{o.TenantID}), " ")
 	for {
-		f, mine := l.join(key)
+		f, mine := l.join(key, o.Claims)
 		if mine {
 			l.ask(ctx, f, o)
 		} else {
@@ -60,11 +61,13 @@ func (l *login) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azc
 }
 
 // join gives the question under way or its answer where that is good still, and
-// otherwise a new one, which whoever gets it has to ask.
-func (l *login) join(key string) (f *flight, mine bool) {
+// otherwise a new one, which whoever gets it has to ask. Claims come with a token that
+// was revoked: what was asked without them is replaced, also for those who know of
+// none yet and would send the revoked one once more.
+func (l *login) join(key, claims string) (f *flight, mine bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if f = l.flights[key]; f != nil {
+	if f = l.flights[key]; f != nil && (claims == "" || claims == f.claims) {
 		select {
 		case <-f.done:
 			if f.err == nil && time.Until(f.token.ExpiresOn) > early {
@@ -74,7 +77,7 @@ func (l *login) join(key string) (f *flight, mine bool) {
 			return f, false
 		}
 	}
-	f = &flight{done: make(chan struct{})}
+	f = &flight{claims: claims, done: make(chan struct{})}
 	l.flights[key] = f
 	return f, true
 }

@@ -60,6 +60,14 @@ func TestC18(t *testing.T) {
 		if asked.Load() != 3 {
 			t.Errorf("asked %d times; a token with other claims is another one", asked.Load())
 		}
+		storm(policy.TokenRequestOptions{Scopes: []string{"s"}})
+		if asked.Load() != 3 {
+			t.Errorf("asked %d times; the token with claims takes the place of the one without", asked.Load())
+		}
+		storm(policy.TokenRequestOptions{Scopes: []string{"s"}, TenantID: "t"})
+		if asked.Load() != 4 {
+			t.Errorf("asked %d times; another tenant's token is another one", asked.Load())
+		}
 	})
 }
 

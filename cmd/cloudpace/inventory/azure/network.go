@@ -1,7 +1,11 @@
 package azure
 
 import (
+	"fmt"
+
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v8"
+
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 )
 
 const (
@@ -35,19 +39,24 @@ var networkRows = []row{
 }
 
 // withSubnets gives a virtual network and the subnets that it has in it: they are
-// things of their own, and to ask for them would take a call for each network.
-func withSubnets(network item) []item {
+// things of their own, and to ask for them would take a call for each network. One that
+// cannot be told from others is a gap, though the network shows it.
+func withSubnets(out *inventory.Output, network item) []item {
 	found := []item{network}
 	if network.Type != "" && typeName(network.Type) != networkType {
 		return found // Resource Graph gives things of all types
 	}
 	properties, _ := network.rest["properties"].(map[string]any)
-	subnets, _ := properties["subnets"].([]any)
+	subnets, ok := properties["subnets"].([]any)
+	if !ok && properties["subnets"] != nil {
+		out.Gap(fmt.Errorf("subnets of %s: protocol: they are no list", network.ID))
+	}
 	for _, v := range subnets {
 		o, _ := v.(map[string]any)
 		subnet, err := itemOf(copied(o))
 		if err != nil {
-			continue // the network shows it all the same
+			out.Gap(fmt.Errorf("subnets of %s: %w", network.ID, err))
+			continue
 		}
 		subnet.Type, subnet.Subscription = subnetType, network.Subscription
 		subnet.inherit(network)

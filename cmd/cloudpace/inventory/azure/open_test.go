@@ -3,17 +3,23 @@ package azure
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
+	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
 	simazure "github.com/cloudpace/cloudpace/cmd/cloudpace/sim/azure"
@@ -29,6 +35,8 @@ func TestCheck(t *testing.T) {
 		{Options{Subscriptions: []string{strings.ToUpper(absent)}, Cloud: "china"}, ""},
 		{Options{Endpoint: "http://localhost:4599"}, ""},
 		{Options{Endpoint: "http://[::1]:4599/"}, ""},
+		{Options{Endpoint: "HTTP://LOCALHOST:4599"}, ""},
+		{Options{Endpoint: "HTTP://arm.example.com"}, "unencrypted"},
 		{Options{Endpoint: "https://arm.example.com"}, ""},
 		{Options{Endpoint: "http://arm.example.com"}, "unencrypted"},
 		{Options{Endpoint: "http://user:hunter2@localhost"}, "a password"},
@@ -220,5 +228,114 @@ func TestDiscoveryFails(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v, want %q", c.fault.Kind, err, c.words)
 		}
+	}
+}
+
+// TestSchemeInCapitals: an emulator is asked however its address is written.
+func TestSchemeInCapitals(t *testing.T) {
+	x := serve(t, small())
+	a := x.open(t, func(o *Options) { o.Endpoint = strings.ToUpper(x.url) })
+	if records, found := run(t, a, disks); records[0].Status != inventory.Success || len(found) == 0 {
+		t.Errorf("%+v", records[0])
+	}
+}
+
+// TestSubscriptionIDs: a subscription is known by its path where its id is not told, and
+// one that has neither is none.
+func TestSubscriptionIDs(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"id":"/subscriptions/` + first + `"}`:                                        first,
+		`{"id":"/subscriptions/x","subscriptionId":"` + strings.ToUpper(absent) + `"}`: absent,
+		`{"id":"/subscriptions/"}`:                                                     "",
+		`{"id":"/subscriptions/x"}`:                                                    "",
+		`{"id":"/subscriptions/x","subscriptionId":"../../x"}`:                         "",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"value":[%s]}`, text)
+		}))
+		a, err := Open(t.Context(), Options{Endpoint: server.URL, Credential: token("t"), Governor: governor(t)})
+		switch {
+		case want == "":
+			if err == nil || !strings.Contains(err.Error(), "protocol") {
+				t.Errorf("%s: %v", text, err)
+			}
+		case err != nil || strings.Join(ids(a), " ") != want:
+			t.Errorf("%s: %v", text, err)
+		}
+		if a != nil {
+			a.Close()
+		}
+		server.Close()
+	}
+}
+
+// TestEndlessDiscovery: a list of subscriptions without an end that could be reached is
+// an error, whether its pages are empty or the same ones.
+func TestEndlessDiscovery(t *testing.T) {
+	for _, text := range []string{``, `{"id":"/subscriptions/` + first + `"}`} {
+		pages := 0
+		var server *httptest.Server
+		server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			pages++
+			fmt.Fprintf(w, `{"value":[%s],"nextLink":"%s/subscriptions?page=%d"}`, text, server.URL, pages)
+		}))
+		_, err := Open(t.Context(), Options{Endpoint: server.URL, Credential: token("t"), Governor: governor(t)})
+		if err == nil || !strings.Contains(err.Error(), "has no end") || pages > 1001 {
+			t.Errorf("%q: %d pages, %v", text, pages, err)
+		}
+		server.Close()
+	}
+}
+
+// TestNobodyThere: that nobody answers is said soon, although a run would be patient.
+func TestNobodyThere(t *testing.T) {
+	tries := 0
+	g := must(cloudpace.New(cloudpace.DefaultConfig()))(t)
+	options := &arm.ClientOptions{ClientOptions: policy.ClientOptions{Transport: sends(func(*http.Request) (*http.Response, error) {
+		tries++
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	})}}
+	_, err := Open(t.Context(), Options{ClientOptions: options, Credential: token("t"), Governor: g})
+	if err == nil || !strings.Contains(err.Error(), "unreachable") || tries != askRetries+1 {
+		t.Errorf("%d tries: %v", tries, err)
+	}
+}
+
+// sends is a transport.
+type sends func(*http.Request) (*http.Response, error)
+
+func (f sends) Do(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestLostName: the one host of the cloud that is not found any more is a gap of every
+// task, and nothing of it is complete.
+func TestLostName(t *testing.T) {
+	x := serve(t, small())
+	client := listClient()
+	defer client.CloseIdleConnections()
+	gone := false
+	options := &arm.ClientOptions{ClientOptions: policy.ClientOptions{
+		Cloud:                           cloud.Configuration{Services: map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: x.url, Audience: simazure.Audience}}},
+		InsecureAllowCredentialWithHTTP: true,
+		Transport: sends(func(r *http.Request) (*http.Response, error) {
+			if gone {
+				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "management.azure.com", IsNotFound: true}}
+			}
+			return client.Do(r)
+		}),
+	}}
+	a := must(Open(t.Context(), Options{Credential: token(simazure.Token), Governor: governor(t), ClientOptions: options}))(t)
+	gone = true
+	sink := inventory.NewSink(t.TempDir())
+	records, err := inventory.Run(t.Context(), a.Tasks(func(inventory.Kind) bool { return true }), inventory.Options{Sink: sink, Governor: a.governor})
+	d := inventory.NewDocument(inventory.Summary{}, records, sink, err, nil)
+	for _, r := range records {
+		if r.Status != inventory.Failed || r.Reason != inventory.Unreachable {
+			t.Errorf("%+v", r)
+		}
+	}
+	if d.Summary.Outcome != inventory.NothingRead || len(d.Summary.Complete) != 0 || sink.Written() {
+		t.Errorf("%s, complete %v, written %v", d.Summary.Outcome, d.Summary.Complete, sink.Written())
 	}
 }

@@ -1,12 +1,15 @@
 package azure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/managementgroups/armmanagementgroups"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armsubscriptions"
 
@@ -64,11 +67,13 @@ func (t *Tenant) seen(ctx context.Context) (map[string]Subscription, error) {
 		return nil, fmt.Errorf("azure: %w", err)
 	}
 	found := make(map[string]Subscription)
-	err = t.each(ctx, pagesOf[armsubscriptions.ClientListResponse]{client.NewListPager(nil)}, func(i item) {
+	err = t.each(ctx, pagesOf[armsubscriptions.ClientListResponse]{client.NewListPager(nil)}, func(i item) error {
 		id, _ := i.rest["subscriptionId"].(string)
 		name, _ := i.rest["displayName"].(string)
 		state, _ := i.rest["state"].(string)
-		found[strings.ToLower(id)] = Subscription{ID: strings.ToLower(id), Name: name, State: state}
+		id, err := subscriptionOf(i, id)
+		found[id] = Subscription{ID: id, Name: name, State: state}
+		return err
 	})
 	if err != nil {
 		return nil, asking(ctx, "which subscriptions there are", err)
@@ -82,10 +87,13 @@ func (t *Tenant) descendants(ctx context.Context, group string) (ids []string, e
 	if err != nil {
 		return nil, fmt.Errorf("azure: %w", err)
 	}
-	err = t.each(ctx, pagesOf[armmanagementgroups.ClientGetDescendantsResponse]{client.NewGetDescendantsPager(group, nil)}, func(i item) {
-		if strings.HasSuffix(strings.ToLower(i.Type), "/subscriptions") {
-			ids = append(ids, i.Name)
+	err = t.each(ctx, pagesOf[armmanagementgroups.ClientGetDescendantsResponse]{client.NewGetDescendantsPager(group, nil)}, func(i item) error {
+		if !strings.HasSuffix(strings.ToLower(i.Type), "/subscriptions") {
+			return nil // a group
 		}
+		id, err := subscriptionOf(i, i.Name)
+		ids = append(ids, id)
+		return err
 	})
 	if err != nil {
 		return nil, asking(ctx, "what is in management group "+group, err)
@@ -93,28 +101,52 @@ func (t *Tenant) descendants(ctx context.Context, group string) (ids []string, e
 	return ids, nil
 }
 
+// subscriptionOf gives the id of a subscription in lower case: as it is told, or the
+// end of the path where it is not. Without one there would be nobody to ask.
+func subscriptionOf(i item, told string) (string, error) {
+	id := strings.ToLower(cmp.Or(told, i.ID[strings.LastIndexByte(i.ID, '/')+1:]))
+	if !subscriptionID.MatchString(id) {
+		return "", fmt.Errorf("protocol: %q is not a subscription's id", id)
+	}
+	return id, nil
+}
+
+// askRetries bounds how often a question that comes before a run is repeated where
+// nobody answers. Whoever starts one wants to hear of that soon; an answer that asks
+// for patience gets as much as in a run.
+const askRetries = 2
+
 // each reads a list to its end; half a list of subscriptions would be a half map that
-// nothing is said about.
-func (t *Tenant) each(ctx context.Context, p pages, do func(item)) error {
+// nothing is said about. What comes again does not count, so that a list that goes
+// round in circles has empty pages, and ends at some time.
+func (t *Tenant) each(ctx context.Context, p pages, do func(item) error) (failed error) {
+	retry, unanswered := t.options.Retry, 0
+	governed := retry.ShouldRetry
+	retry.ShouldRetry = func(response *http.Response, err error) bool {
+		if response == nil {
+			if unanswered++; unanswered > askRetries {
+				return false
+			}
+		}
+		return governed(response, err)
+	}
 	page := (&site{tenant: t}).page(func(*site) (pages, error) { return p, nil })
 	seen := make(map[string]bool)
-	for token := ""; ; {
+	err := inventory.Each(policy.WithRetryOptions(ctx, retry), func(ctx context.Context, token string) (news []item, next string, err error) {
 		items, next, err := page(ctx, token)
-		if err != nil {
-			return err
-		}
 		for _, i := range items {
-			do(i)
+			if !seen[i.ID] {
+				seen[i.ID] = true
+				news = append(news, i)
+			}
 		}
-		switch {
-		case next == "":
-			return nil
-		case seen[next]:
-			return &inventory.RepeatedTokenError{Pages: len(seen) + 1}
+		return news, next, err
+	}, func(i item) {
+		if failed == nil {
+			failed = do(i)
 		}
-		seen[next] = true
-		token = next
-	}
+	})
+	return cmp.Or(err, failed)
 }
 
 // asking words an error of the questions that come before a run.

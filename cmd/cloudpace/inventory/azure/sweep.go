@@ -31,7 +31,7 @@ var wholeRows = []row{
 // is none the caller may be somebody who is not shown any (C17).
 func groups(ctx context.Context, s *site, out *inventory.Output) error {
 	found := false
-	err := list(resourceGroups, func(i item) []item { found = true; return []item{i} })(ctx, s, out)
+	err := list(resourceGroups, func(_ *inventory.Output, i item) []item { found = true; return []item{i} })(ctx, s, out)
 	if err == nil && !found {
 		out.Gap(&inventory.UnseenError{What: "resource groups of the subscription"})
 	}
@@ -40,7 +40,7 @@ func groups(ctx context.Context, s *site, out *inventory.Output) error {
 
 // sweep lists everything, less what other tasks of the run list.
 func sweep(ctx context.Context, s *site, out *inventory.Output) error {
-	return list(resources, func(i item) []item { return s.unlisted(out, i) })(ctx, s, out)
+	return list(resources, s.unlisted)(ctx, s, out)
 }
 
 // unlisted gives the item unless another task of the run lists it.

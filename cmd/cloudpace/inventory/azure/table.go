@@ -34,9 +34,15 @@ const (
 var table = slices.Concat(computeRows, networkRows, dataRows, webRows, monitorRows, dnsRows, identityRows, wholeRows, graphRows)
 
 // Kinds lists what can be read.
-func Kinds() []inventory.Kind {
-	list := make([]inventory.Kind, len(table))
-	for i, r := range table {
+func Kinds() []inventory.Kind { return kindsOf(table) }
+
+// Selected lists what a run reads of what is wanted, which is not always all; see
+// [Tenant.Tasks].
+func Selected(wanted func(inventory.Kind) bool) []inventory.Kind { return kindsOf(selected(wanted)) }
+
+func kindsOf(rows []row) []inventory.Kind {
+	list := make([]inventory.Kind, len(rows))
+	for i, r := range rows {
 		list[i] = r.Kind
 	}
 	return list

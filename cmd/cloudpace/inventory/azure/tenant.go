@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,23 +68,11 @@ func (o Options) Check() error {
 	if o.Endpoint == "" {
 		return nil
 	}
-	u, err := url.Parse(o.Endpoint)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("the endpoint is not a URL like http://localhost:4599")
-	case u.User != nil:
-		return errors.New("the endpoint has a user or a password in it, which would go nowhere")
-	case u.Scheme == "http" && !local(u.Hostname()):
-		return fmt.Errorf("endpoint %s: a token would go there unencrypted; over http only this machine is asked", u.Redacted())
-	}
-	return nil
+	return inventory.CheckEndpoint(o.Endpoint)
 }
 
-// local tells whether a host is this machine.
-func local(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
+// Plain tells whether Resource Manager is asked without TLS.
+func (o Options) Plain() bool { return inventory.PlainEndpoint(o.Endpoint) }
 
 // Tenant is what the credentials see: subscriptions that can be read.
 type Tenant struct {
@@ -97,6 +83,7 @@ type Tenant struct {
 	credential    azcore.TokenCredential
 	options       *arm.ClientOptions // governed
 	http          *http.Client       // idle where the options were given
+	direct        string             // the cloud's own address, where it is asked at another one
 	governor      *cloudpace.Governor
 }
 

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"regexp"
@@ -30,6 +31,7 @@ type Front struct {
 	most int
 	// disabled are the subscriptions that may be read and not changed.
 	disabled map[string]bool
+	links    string        // scheme and host of links, where it is not what was asked
 	requests atomic.Uint64 // that were answered, to number them
 	sorted   ordered
 }
@@ -50,6 +52,10 @@ func WithDisabled(subscriptions ...string) Option {
 // WithQueryLimit lets a query of Resource Graph reach so many subscriptions
 // instead of the documented 10,000. The rest is left out, and a header says so.
 func WithQueryLimit(n int) Option { return func(f *Front) { f.most = max(1, n) } }
+
+// WithLinks makes links lead to a scheme and host, "https://management.azure.com", and
+// not to what was asked: so they come through a proxy that passes answers on as they are.
+func WithLinks(base string) Option { return func(f *Front) { f.links = base } }
 
 // New makes one.
 func New(options ...Option) *Front {
@@ -88,6 +94,7 @@ func (*Front) ExampleAccounts(n int) []string {
 // Identify reads what is asked, and settles what is not allowed in at all.
 func (f *Front) Identify(r *http.Request, s sim.Setting) (*sim.Call, *sim.Answer) {
 	q := read(r)
+	q.base = cmp.Or(f.links, q.base)
 	c := &sim.Call{
 		Account: "*", Region: "*", Service: q.service(), Operation: q.operation(),
 		Class: q.class(), Item: q.item(), Native: q,

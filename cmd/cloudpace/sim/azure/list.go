@@ -14,9 +14,10 @@ import (
 
 // listing is what a list is made of: things in order, of which some are shown.
 type listing struct {
-	total int
-	each  func(i int) (any, bool) // false where the thing is not in the list
-	size  int
+	total    int
+	each     func(i int) (any, bool) // false where the thing is not in the list
+	size     int
+	filtered bool // by the $filter that was given; of others that is refused
 }
 
 // resource answers what is about resources: lists, and one thing.
@@ -27,11 +28,19 @@ func (x *context) resource(a *sim.Answer) *problem {
 	switch {
 	case x.kind == nil:
 		return x.unknown(a)
+	case x.kind == roleDefinitions && x.part == nil:
+		return x.roles(a)
 	case x.verb == "list" && len(x.names) == 0:
 		return x.list(a, x.ofKind())
 	case x.part != nil:
 		return x.partOf(a)
-	case x.verb != "get" || len(x.names) != 1:
+	}
+	return x.one(a)
+}
+
+// one answers with a thing.
+func (x *context) one(a *sim.Answer) *problem {
+	if x.verb != "get" || len(x.names) != 1 {
 		return x.missing()
 	}
 	t, ok := x.kind.find(x.estate, x.subscription, x.names[0])
@@ -184,12 +193,12 @@ func (x *context) allResources(a *sim.Answer) *problem {
 	if filter := x.query.Get("$filter"); filter != "" {
 		m := byType.FindStringSubmatch(filter)
 		if m == nil {
-			return &problem{status: http.StatusBadRequest, code: "InvalidFilterInQueryString", message: "Invalid $filter '" + name(filter) + "' specified in the query string. The simulator knows resourceType eq alone."}
+			return x.badFilter()
 		}
 		wanted = strings.ToLower(m[1])
 	}
 	list := x.everything(x.subscription, wanted)
-	return x.list(a, listing{total: len(list.list), size: x.size(1000, 1000), each: func(i int) (any, bool) {
+	return x.list(a, listing{total: len(list.list), size: x.size(1000, 1000), filtered: true, each: func(i int) (any, bool) {
 		t := list.thing(list.list[i])
 		if x.group != "" && t.group(x.estate) != x.group {
 			return nil, false
@@ -198,8 +207,17 @@ func (x *context) allResources(a *sim.Answer) *problem {
 	}})
 }
 
+// badFilter refuses a filter: what is not understood must not pass for one that finds
+// everything.
+func (x *context) badFilter() *problem {
+	return &problem{status: http.StatusBadRequest, code: "InvalidFilterInQueryString", message: "Invalid $filter '" + name(x.query.Get("$filter")) + "' specified in the query string. It is not one that the simulator knows here."}
+}
+
 // list writes a page.
 func (x *context) list(a *sim.Answer, l listing) *problem {
+	if x.query.Get("$filter") != "" && !l.filtered {
+		return x.badFilter()
+	}
 	if x.badToken {
 		return &problem{status: http.StatusBadRequest, code: "InvalidSkipToken", message: "The skip token is invalid or has expired."}
 	}

@@ -139,18 +139,25 @@ func (r *rows) sortBy(column string, descending bool) {
 	}
 }
 
-// everything lists a subscription's resources, of one type if one is asked for.
+// everything lists a subscription's resources, of one type if one is asked for. It is
+// found once for all pages.
 func (x *context) everything(subscription, wanted string) *rows {
+	key := "list\x00" + subscription + "\x00" + wanted
+	if r := x.front.sorted.get(x.estate, key); r != nil {
+		return r
+	}
 	r := &rows{estate: x.estate, subscriptions: []string{subscription}, regions: x.estate.Regions()}
 	r.add(0, func(kind string) bool { return wanted == "" || strings.ToLower(kind) == wanted })
+	x.front.sorted.put(x.estate, key, r)
 	return r
 }
 
-// ordered remembers the results of the last queries, so that their next pages do
-// not have to be found and sorted again.
+// ordered remembers the results of the last queries and lists, so that their next
+// pages do not have to be found and sorted again.
 type ordered struct {
-	mu   sync.Mutex
-	last []orderedRows
+	mu    sync.Mutex
+	last  []orderedRows // the oldest first
+	total int           // rows in all of them
 }
 
 type orderedRows struct {
@@ -159,10 +166,11 @@ type orderedRows struct {
 	rows   *rows
 }
 
-// rememberRows and rememberQueries bound what is remembered.
+// rememberRows and rememberResults bound what is remembered: rows in all, of twelve
+// bytes, and results, since a run reads as many lists side by side as it has workers.
 const (
-	rememberRows    = 2_000_000
-	rememberQueries = 8
+	rememberRows    = 4_000_000
+	rememberResults = 64
 )
 
 func (o *ordered) get(e *sim.Estate, query string) *rows {
@@ -183,7 +191,8 @@ func (o *ordered) put(e *sim.Estate, query string, r *rows) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last = append(o.last, orderedRows{e, query, r})
-	if len(o.last) > rememberQueries {
-		o.last = slices.Delete(o.last, 0, 1)
+	for o.total += len(r.list); o.total > rememberRows || len(o.last) > rememberResults; o.last = o.last[1:] {
+		o.total -= len(o.last[0].rows.list)
+		o.last[0] = orderedRows{}
 	}
 }
