@@ -26,6 +26,6 @@
 //
 //	~cloudpace:* +hello +eval +evalsha +time +hgetall +hset +hdel +del +pexpire +scan
 //
-// and for a cluster +cluster|slots. Redis should not evict keys while they matter: set
-// maxmemory-policy to noeviction or one of the volatile-ttl kind, or give it room.
+// and for a cluster +cluster|slots. Where Redis evicts keys for want of memory, a bucket
+// that is evicted begins anew, full and unpaused: give it room.
 package redisstore

@@ -347,6 +347,15 @@ func TestFailover(t *testing.T) {
 		}
 	}
 	count.check(t, s)
+
+	for _, server := range w.Servers { // and then the new one dies
+		if server.Info(t, "role") == "master" {
+			server.Stop()
+			break
+		}
+	}
+	redistest.Eventually(t, "the store is back again", func() error { return count.ask(t.Context(), s, "a") })
+	works(t, s)
 }
 
 // While slots of a cluster move to another node, every call is answered, and once.

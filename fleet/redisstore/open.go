@@ -237,6 +237,7 @@ func (t *target) connect(secure *tls.Config, timeout time.Duration) redis.Univer
 		DialTimeout: timeout, ReadTimeout: timeout, WriteTimeout: timeout, PoolTimeout: timeout,
 		ContextTimeoutEnabled: true,
 		MaxRetries:            -1, DialerRetries: 1, // another attempt is the next call's
+		PipelinePoolSize: -1, // one kind of connection is enough
 		// What older servers do not know, and nobody needs here.
 		Protocol: 2, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
