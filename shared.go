@@ -51,7 +51,10 @@ func (g *Governor) met(p *provider, s Scope, level string, b *bucket.Bucket, l *
 	case math.IsInf(lim.rate, 1):
 		return
 	default:
-		limits.Rate, limits.Burst = lim.rate, lim.burst
+		// One token of the burst is kept back, where there is more than one: the calls of
+		// several processes reach the server closer together than they left, and one that
+		// comes too early would be refused, and halve the rate for all.
+		limits.Rate, limits.Burst = lim.rate, max(1, lim.burst-1)
 	}
 	lane := sharing.Lane{Key: s.String() + " " + level, Limits: limits, Bucket: b}
 	if l != nil {

@@ -25,7 +25,8 @@ type Options struct {
 	// Lease is how long the slots of a process that is gone without a word, and its
 	// place, stay taken; 0 means 10 s.
 	Lease time.Duration
-	// Timeout bounds each question to the store; 0 means 100 ms.
+	// Timeout bounds each question to the store; 0 means 250 ms. No call waits for it:
+	// what waits is only that the process learns that the store is gone.
 	Timeout time.Duration
 	// Logger gets one event when the store is gone (warn) and one when it is back
 	// (info); nil logs nothing.
@@ -34,7 +35,7 @@ type Options struct {
 
 const (
 	defaultLease   = 10 * time.Second
-	defaultTimeout = 100 * time.Millisecond
+	defaultTimeout = 250 * time.Millisecond
 	// joining may take longer: connections are made.
 	joining = 5 * time.Second
 )
