@@ -1,5 +1,5 @@
-# Every target works from a fresh clone with Go and, where said, moto_server,
-# the AWS CLI and Chromium. `make help` lists them.
+# Every target works from a fresh clone with Go and, where said, redis-server,
+# moto_server, the AWS CLI, gcloud and Chromium. `make help` lists them.
 
 # The one place where golangci-lint's version is pinned.
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -23,8 +23,13 @@ build: ## build every package, and the command into dist/
 	go build work
 	go build -o dist/cloudpace ./cmd/cloudpace
 
+.PHONY: redis
+redis:
+	@command -v redis-server >/dev/null || { echo "installing redis-server, which tests start"; apt-get update -qq && apt-get install -y -qq redis-server; } \
+		|| { echo "redis-server is not installed: tests of the package fleet start real ones"; exit 1; }
+
 .PHONY: test
-test: ## vet and test every module, with the race detector
+test: redis ## vet and test every module, with the race detector (installs redis-server if it is missing)
 	go vet work
 	go test -race -timeout 20m work
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace"
-	"github.com/cloudpace/cloudpace/fleet"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
@@ -44,20 +43,6 @@ func (s *server) call(context.Context) error {
 	return nil
 }
 
-func join(t testing.TB, store fleet.Store, o fleet.Options) (*cloudpace.Governor, *fleet.Membership) {
-	t.Helper()
-	g, err := cloudpace.New(cloudpace.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := fleet.Join(t.Context(), g, store, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(m.Close)
-	return g, m
-}
-
 // Eight processes with eight callers each on one of EC2's buckets: no slower than the
 // bucket, nearly nothing throttled, all alike.
 func TestEightProcessesOnOneBucket(t *testing.T) {
@@ -71,10 +56,9 @@ func TestEightProcessesOnOneBucket(t *testing.T) {
 		left.Store(calls)
 		shares := make([]atomic.Int64, 8)
 		var work sync.WaitGroup
-		var ms []*fleet.Membership
 		for i := range shares {
-			g, m := join(t, store, fleet.Options{})
-			ms = append(ms, m)
+			g := governed(t)
+			joined(t, store, g)
 			for range 8 {
 				work.Go(func() {
 					for left.Add(-1) >= 0 {
@@ -95,11 +79,13 @@ func TestEightProcessesOnOneBucket(t *testing.T) {
 		took := time.Since(start)
 		ideal := time.Duration(float64(calls-100) / 20 * float64(time.Second))
 		t.Logf("%s, ideal %s, %.3f; refused %d of %d; %d trips, %.3f a token", took, ideal, took.Seconds()/ideal.Seconds(), quota.refused, quota.asked, store.asked(), float64(store.asked())/calls)
-		for i := range shares {
-			t.Logf("share %d: %d", i, shares[i].Load())
+		if took > ideal*102/100 || quota.refused*100 >= quota.asked {
+			t.Errorf("%s, where %s are needed; %d of %d refused", took, ideal, quota.refused, quota.asked)
 		}
-		for _, m := range ms {
-			m.Close()
+		for i := range shares {
+			if n := shares[i].Load(); n < calls/8*9/10 || n > calls/8*11/10 {
+				t.Errorf("process %d made %d of %d calls", i, n, calls)
+			}
 		}
 	})
 }

@@ -19,6 +19,9 @@ func closing(w io.Writer, doc inventory.Document, dir string) {
 	}
 	fmt.Fprintln(w, words.Found(s, dir))
 	fmt.Fprintln(w, words.Slowed(doc))
+	if shared := words.Shared(doc.Fleet); shared != "" {
+		fmt.Fprintln(w, shared)
+	}
 	fmt.Fprintln(w, words.Missing(doc.Coverage))
 	if s.Outcome != inventory.NothingRead || s.Error == "" { // else all gaps have one cause, which is said last
 		for _, line := range gaps(doc.Coverage) {

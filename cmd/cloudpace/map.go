@@ -18,7 +18,7 @@ import (
 // mapFlags are the command line of map.
 type mapFlags struct {
 	providers, only, skip []string
-	out, config           string
+	out, config, fleet    string
 	failOnPartial, json   bool
 	demo, fresh           bool
 	maxItems              int
@@ -76,6 +76,7 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 	fs.StringSliceVar(&f.skip, "skip", nil, "read all but these `families`")
 	fs.StringVarP(&f.out, "output", "o", "cloudpace-map", "`directory` to write into")
 	fs.StringVar(&f.config, "config", "", "configuration `file` with limits (cloudpace.yaml)")
+	fs.StringVar(&f.fleet, "fleet", "", fleetUsage)
 	fs.BoolVar(&f.fresh, "fresh", false, "forget what earlier runs learned about the limits")
 	fs.BoolVar(&f.failOnPartial, "fail-on-partial", false, "exit with 3 when something could not be read")
 	fs.IntVar(&f.maxItems, "max-items", 0, "read at most `n` assets for each task, account and region (default: all)")
@@ -166,6 +167,9 @@ func (f *mapFlags) elsewhere(p plan) error {
 func (f *mapFlags) conflict(changed func(string) bool) error {
 	if f.demo && f.fresh {
 		return usage("--demo and --fresh exclude each other: the demo remembers nothing")
+	}
+	if f.demo && f.fleet != "" {
+		return usage("--demo and --fleet exclude each other: nobody else reads the demo's clouds")
 	}
 	for _, c := range f.clouds {
 		flag, ok := c.named(changed)

@@ -48,9 +48,14 @@ func (f *mapFlags) run(ctx context.Context, p plan, stdout, stderr io.Writer) (f
 	}
 	ctx, stats := cloudpace.WithStats(ctx)
 	show := newProgress(stderr, governor, stats)
-	end := show.stop
+	end, left := show.stop, func() *inventory.Fleet { return nil }
 	if !f.demo { // whose clouds are new ones every time
 		end = remember(governor, f.fresh, show)
+		defer end()
+		if left, err = share(ctx, governor, f.fleet, show); err != nil {
+			return err
+		}
+		defer left()
 	}
 	defer end()
 	started := time.Now().UTC()
@@ -71,10 +76,11 @@ func (f *mapFlags) run(ctx context.Context, p plan, stdout, stderr io.Writer) (f
 	records, broke := inventory.Run(ctx, reading.tasks, inventory.Options{
 		Sink: sink, Governor: governor, MaxAssets: f.maxItems, Tally: &show.tally, Done: show.done,
 	})
+	shared := left()
 	end()
 	head := inventory.Summary{Version: version(), Provider: reading.providers, Accounts: reading.accounts, Started: started}
 	doc := inventory.NewDocument(head, records, sink, broke, context.Cause(ctx))
-	doc.Throttling, doc.Timeline = governor.Summary(stats), recorder.Stop()
+	doc.Throttling, doc.Timeline, doc.Fleet = governor.Summary(stats), recorder.Stop(), shared
 	return f.leave(doc, broke, stdout, stderr)
 }
 

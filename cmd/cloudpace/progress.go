@@ -161,6 +161,7 @@ func (p *progress) loop() {
 	for {
 		select {
 		case now := <-tick.C:
+			p.print()
 			if p.screen != nil {
 				p.screen.draw(p.look(now))
 			} else {

@@ -193,6 +193,9 @@ func (s *Store) Leave(ctx context.Context, member string) error {
 	return nil
 }
 
+// String tells where the store is, without secrets.
+func (s *Store) String() string { return s.server }
+
 // Close closes the client of a store that [Open] has made. That of [New] stays open.
 func (s *Store) Close() error {
 	if !s.owned {

@@ -59,6 +59,11 @@ type document struct {
 			counters
 		} `json:"scopes"`
 	} `json:"throttling"`
+	Fleet struct {
+		Store             string
+		Exchanges, Tokens int
+		Outages           int
+	} `json:"fleet"`
 }
 
 // counters are what the run's pacing counted.

@@ -5,7 +5,7 @@
 // what it maps with what the AWS CLI lists. It opens the report in a headless
 // Chromium.
 //
-// It needs moto_server, python3 with boto3, the AWS CLI, gcloud and Chromium, and says
+// It needs moto_server, python3 with boto3, the AWS CLI, gcloud, redis-server and Chromium, and says
 // which one is missing. Everything stays on loopback:
 //
 //	go test -tags e2e ./cmd/cloudpace/e2e
@@ -49,10 +49,11 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (code int, err error) {
 	for program, use := range map[string]string{
-		"moto_server": "it is the AWS that is mapped (pip install 'moto[server]')",
-		"python3":     "it seeds moto_server through boto3",
-		"aws":         "it lists what is there, to compare with (pip install awscli)",
-		"gcloud":      "it lists what is there in the simulated Google Cloud (the Google Cloud CLI)",
+		"redis-server": "processes share their limits through it (apt-get install redis-server)",
+		"moto_server":  "it is the AWS that is mapped (pip install 'moto[server]')",
+		"python3":      "it seeds moto_server through boto3",
+		"aws":          "it lists what is there, to compare with (pip install awscli)",
+		"gcloud":       "it lists what is there in the simulated Google Cloud (the Google Cloud CLI)",
 	} {
 		if _, err := exec.LookPath(program); err != nil {
 			return 0, fmt.Errorf("%s is not installed: %s", program, use)

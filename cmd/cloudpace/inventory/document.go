@@ -23,6 +23,23 @@ type Document struct {
 	Throttling cloudpace.Summary `json:"throttling"`
 	// Timeline has the services where something happened, over the time of the run.
 	Timeline *timeline.Timeline `json:"timeline,omitempty"`
+	// Fleet is set where the limits were shared with other processes.
+	Fleet *Fleet `json:"fleet,omitempty"`
+}
+
+// Fleet says how the limits were shared with other processes.
+type Fleet struct {
+	Store   string `json:"store"`   // where, without secrets
+	Members int    `json:"members"` // processes, this one included, as last seen
+	// Exchanges counts the questions to the store for tokens, and Tokens what they
+	// brought.
+	Exchanges int64 `json:"exchanges"`
+	Tokens    int64 `json:"tokens"`
+	// Outages counts how often the store was out of reach, AloneSeconds for how long in
+	// all: then this process went on within its share. Cause is the last error.
+	Outages      int     `json:"outages"`
+	AloneSeconds float64 `json:"alone_seconds"`
+	Cause        string  `json:"cause,omitempty"`
 }
 
 // Outcome says how a run ended as a whole.

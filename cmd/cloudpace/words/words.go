@@ -184,7 +184,11 @@ func Missing(records []inventory.Record) string {
 
 // Count words a number of things: "1 asset", "1,234 assets".
 func Count(n int, thing string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "s"):
+		thing += "es"
+	default:
 		thing += "s"
 	}
 	return Number(n) + " " + thing
@@ -244,4 +248,20 @@ func Short(text string) string {
 		return string(runes[:errorShown]) + "..."
 	}
 	return text
+}
+
+// Shared says with whom the limits were shared; nothing where they were not.
+func Shared(f *inventory.Fleet) string {
+	if f == nil {
+		return ""
+	}
+	text := "Shared its limits with nobody else"
+	if others := f.Members - 1; others > 0 {
+		text = "Shared its limits with " + Count(others, "other process")
+	}
+	text += ", through " + f.Store
+	if f.Outages > 0 {
+		text += fmt.Sprintf("; that was out of reach %s, for %.0f s in all, when it went on within its share (%s)", Count(f.Outages, "time"), f.AloneSeconds, f.Cause)
+	}
+	return text + "."
 }
