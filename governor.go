@@ -121,7 +121,9 @@ func (g *Governor) Configure(cfg Config) error {
 	}
 	for key, a := range g.accounts.m { // also of providers that are not in use now
 		if settings := cfg.Provider(key.provider); cfg.Enabled && settings.Enabled {
-			a.slots.Resize(settings.MaxConcurrency)
+			if g.watcher == nil {
+				a.slots.Resize(settings.MaxConcurrency)
+			}
 			g.metPool(key, a)
 		}
 	}

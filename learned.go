@@ -41,6 +41,7 @@ type LearnedScope struct {
 
 	OpenUntil       time.Time `json:"open_until,omitzero"`        // the circuit
 	CooldownSeconds float64   `json:"cooldown_seconds,omitempty"` // its cooldown, failed tries included
+	Closed          time.Time `json:"closed,omitzero"`            // the circuit, by a try; what opened before says nothing any more
 	BarredUntil     time.Time `json:"barred_until,omitzero"`      // a quota that is used up; see [Call.Bar]
 	// Cause says why the circuit is open or the quota is used up, with secrets removed.
 	Cause *LearnedCause `json:"cause,omitempty"`
@@ -118,6 +119,10 @@ func remember(s Scope, level string, b *bucket.Bucket, of *leaf, now time.Time) 
 	if m, is := of.breaker.Memory(); is {
 		ok = true
 		e.OpenUntil, e.CooldownSeconds, e.Cause = utc(m.Until), m.Cooldown.Seconds(), outlive(s.Provider, m.Cause)
+	}
+	if closed := of.breaker.Closed(now); !closed.IsZero() {
+		ok = true
+		e.Closed = utc(closed)
 	}
 	if is, wait, cause := of.barred(now); is {
 		ok = true
@@ -286,7 +291,11 @@ func (e LearnedScope) circuit(cause error) breaker.Memory {
 
 // Over is when nothing is left of it, so that remembering it any longer is of no use.
 func (e LearnedScope) Over() time.Time {
-	return slices.MaxFunc([]time.Time{e.bucket().Over(), e.circuit(nil).Over(), e.BarredUntil}, time.Time.Compare)
+	over := slices.MaxFunc([]time.Time{e.bucket().Over(), e.circuit(nil).Over(), e.BarredUntil}, time.Time.Compare)
+	if e.Closed.IsZero() {
+		return over
+	}
+	return slices.MaxFunc([]time.Time{over, e.Closed.Add(breaker.Forgotten)}, time.Time.Compare)
 }
 
 // Recovered is when the rate is back at the ceiling, if nothing is throttled until then:

@@ -7,18 +7,18 @@ import (
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
-// unheard notes that the store did not answer. When that has gone on for a while, the
-// process goes on alone, and says so once.
-func (l *loop) unheard(err error) {
+// unheard notes that the store did not answer a question of some kind. When that has gone
+// on for a while, the process goes on alone, and says so once.
+func (l *loop) unheard(silent *time.Time, err error) {
 	now := time.Now()
-	if l.silent.IsZero() {
-		l.silent = now
+	if silent.IsZero() {
+		*silent = now
 	}
 	l.back = time.Time{}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Cause = verdict.Describe(err)
-	if l.state.Alone || now.Sub(l.silent) < patience {
+	if l.state.Alone || now.Sub(*silent) < patience {
 		return
 	}
 	l.state.Alone, l.since = true, now
@@ -37,7 +37,6 @@ func (l *loop) unheard(err error) {
 // before the others have had the time to find out too: they all tell first what they
 // have used meanwhile.
 func (l *loop) heard() {
-	l.silent = time.Time{}
 	now := time.Now()
 	switch {
 	case !l.isAlone():
@@ -51,24 +50,40 @@ func (l *loop) heard() {
 	}
 }
 
-// drained tells what the buckets have used.
+// drained tells what the buckets have used, and how many slots are taken. It is also how
+// this process sees that it would be answered.
 func (l *loop) drained(now time.Time) {
 	var asks []BucketAsk
+	var slots []SlotsAsk
 	l.mu.Lock()
 	for _, n := range l.lanes {
-		if ask, ok := n.drained(now); ok {
+		if ask, ok := n.drained(now); ok || len(asks) == 0 {
 			asks = append(asks, ask)
 		}
 	}
-	l.mu.Unlock()
-	if len(asks) == 0 {
-		return
+	for _, p := range l.pools {
+		slots = append(slots, p.shared(l.o.Lease))
 	}
-	if err := l.ask(func(ctx context.Context) error {
-		_, err := l.store.Exchange(ctx, l.self.ID, asks)
-		return err
-	}); err != nil {
-		l.unheard(err)
+	l.mu.Unlock()
+	for len(asks) > 0 && !l.back.IsZero() {
+		k := min(most, len(asks))
+		if err := l.ask(func(ctx context.Context) error {
+			_, err := l.store.Exchange(ctx, l.self.ID, asks[:k])
+			return err
+		}); err != nil {
+			l.unheard(&l.silent.tokens, err)
+		}
+		asks = asks[k:]
+	}
+	for len(slots) > 0 && !l.back.IsZero() {
+		k := min(most, len(slots))
+		if err := l.ask(func(ctx context.Context) error {
+			_, err := l.store.Slots(ctx, l.self.ID, slots[:k])
+			return err
+		}); err != nil {
+			l.unheard(&l.silent.slots, err)
+		}
+		slots = slots[k:]
 	}
 }
 
@@ -78,13 +93,13 @@ func (l *loop) share(now time.Time) {
 	defer l.mu.Unlock()
 	alone := now.Sub(l.since)
 	l.state.Alone, l.since = false, time.Time{}
+	l.silent.tokens, l.silent.slots = time.Time{}, time.Time{}
 	l.state.AloneSeconds += alone.Seconds()
 	for _, n := range l.lanes {
 		n.lease(now)
 	}
 	for _, p := range l.pools {
-		p.has = 0
-		p.Slots.Resize(0)
+		p.lease()
 	}
 	l.log.Info("the shared limits are back", "alone_seconds", alone.Seconds(), "members", l.state.Members)
 }

@@ -25,8 +25,9 @@ type Options struct {
 	// Lease is how long the slots of a process that is gone without a word, and its
 	// place, stay taken; 0 means 10 s.
 	Lease time.Duration
-	// Timeout bounds each question to the store; 0 means 250 ms. No call waits for it:
-	// what waits is only that the process learns that the store is gone.
+	// Timeout bounds each question to the store; 0 means 250 ms. Calls that have a token
+	// at hand never wait for it; the others wait up to half a second longer until the
+	// process finds that the store is gone.
 	Timeout time.Duration
 	// Logger gets one event when the store is gone (warn) and one when it is back
 	// (info); nil logs nothing.
@@ -130,7 +131,7 @@ func (m *Membership) State() State {
 }
 
 // Close gives back what is left and leaves the fleet; the governor then has its
-// configured limits for itself. It waits for the store no longer than two timeouts, and
+// configured limits for itself. It waits for the store no longer than a few timeouts, and
 // may be called more than once.
 func (m *Membership) Close() {
 	m.closing.Do(func() {
@@ -169,7 +170,10 @@ func (w watcher) Met(l sharing.Lane) {
 func (w watcher) Left(b *bucket.Bucket) {
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
-	delete(w.m.lanes, b)
+	if n := w.m.lanes[b]; n != nil {
+		n.gone.Store(true)
+		delete(w.m.lanes, b)
+	}
 }
 
 func (w watcher) Turned(b *bucket.Bucket) {
@@ -185,6 +189,14 @@ func (w watcher) MetPool(p sharing.Pool) {
 	m := w.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if had := m.pools[p.Slots]; had != nil {
+		had.Pool = p // its size has changed
+		if m.state.Alone {
+			had.alone(m.state.Members)
+		}
+		m.poke()
+		return
+	}
 	n := &pool{Pool: p}
 	m.pools[p.Slots] = n
 	p.Slots.Watch(m.poke)

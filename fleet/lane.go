@@ -17,12 +17,15 @@ type lane struct {
 	sharing.Lane
 	m     *Membership
 	dirty atomic.Bool // it is in the list
+	gone  atomic.Bool // the governor has another bucket in its place, or none
 
 	rate, burst float64   // last heard to be in force
 	debt        int       // taken without the store's leave, and not told yet
 	wasAlone    bool      // it lives, or lived until a moment ago, on its share
+	failing     time.Time // the store has answered for the others and not for it since then; zero: it does
 	again       time.Time // asking for tokens before is of no use
 	visit       time.Time // when to look at it without being told; zero: never
+	put         time.Time // the visit that is in the queue
 	flow        float64   // tokens a second that it uses
 	counted     time.Time // since then
 	used        int       // so many
@@ -42,6 +45,7 @@ const (
 func (n *lane) lease(now time.Time) {
 	missing := n.Bucket.Lease(now, n.Rate, n.Burst, n.wake)
 	if n.wasAlone {
+		n.news, n.debt, n.told = sharing.Ask{}, 0, time.Time{} // of before the outage
 		n.news.Drained, n.wasAlone = missing > 0, false
 	} else {
 		n.debt += missing
@@ -74,27 +78,38 @@ func (n *lane) wake() {
 
 // look finds what there is to ask. ok is false where that is nothing, or nothing yet.
 func (n *lane) look(now time.Time) (ask BucketAsk, ok bool) {
+	n.visit = time.Time{}
+	switch {
+	case n.gone.Load():
+		return ask, false
+	case n.wasAlone: // it is one of a few that fail; see trouble
+		if now.Before(n.again) {
+			n.visit = n.again
+			return ask, false
+		}
+		ask, _ = n.drained(now)
+		return ask, true
+	}
 	r := n.Bucket.Report(now)
 	n.measure(now, r.Used)
 	n.remember(r)
 	want := 0
 	if r.Waiting > 0 || r.Used > 0 {
-		want = max(0, r.Waiting+int(n.flow*ahead.Seconds())-r.Held)
+		want = max(0, r.Waiting+int(max(0, n.flow)*ahead.Seconds())-r.Held)
 	}
 	if r.Held > 0 && r.Waiting == 0 && now.Sub(n.busy) >= idle {
 		n.news.Back += n.Bucket.Unused(now)
 		want = 0
 	}
 	n.turn(now)
-	n.visit = time.Time{}
-	if r.Held > 0 || n.news.Succeeded {
+	if r.Held > 0 || r.Waiting > 0 || n.news.Succeeded {
 		n.visit = now.Add(idle)
 	}
-	if want > 0 && now.Before(n.again) {
+	early := now.Before(n.again)
+	if want > 0 && early {
 		n.visit = sooner(n.visit, n.again)
-		want = 0
 	}
-	if want == 0 && !n.urgent() && (!n.news.Succeeded || now.Before(n.again.Add(soon))) {
+	if (want == 0 || early) && !n.urgent() && (!n.news.Succeeded || now.Before(n.again.Add(soon))) {
 		return ask, false
 	}
 	ask = BucketAsk{Key: n.Key, Ask: n.news}
@@ -158,12 +173,19 @@ func (n *lane) turn(now time.Time) {
 // take puts a grant in force.
 func (n *lane) take(now time.Time, g sharing.Grant) {
 	n.rate, n.burst = g.Rate, g.Burst
+	n.failing = time.Time{}
+	if n.wasAlone {
+		n.lease(now)
+		n.visit = now
+		return
+	}
+	n.turn(now) // what is told of a circuit may be older than what this process found out
 	n.again = now.Add(max(g.Again, short))
 	n.Bucket.Deposit(now, bucket.Lease{
 		Lot:  bucket.Lot{At: now.Add(g.After), Every: g.Every, N: g.Tokens},
 		Rate: g.Rate, Burst: g.Burst, Active: g.Active, Pause: g.Paused,
 	})
-	if n.Breaker != nil && g.Circuit != nil {
+	if n.Breaker != nil && g.Circuit != nil && !n.news.Closed {
 		until := now.Round(0).Add(g.Circuit.Left)
 		n.Breaker.Recall(now, breaker.Memory{Until: until, Cooldown: g.Circuit.Cooldown, Cause: errors.New(g.Circuit.Cause)})
 		if m, open := n.Breaker.Memory(); open {
@@ -173,6 +195,26 @@ func (n *lane) take(now time.Time, g sharing.Grant) {
 	if n.visit = sooner(n.visit, n.again); g.Tokens > 0 {
 		n.visit = sooner(n.visit, now.Add(idle))
 	}
+}
+
+// trouble notes that the store failed for this bucket, while it answers for others. When
+// that goes on the bucket lives on its share, until a question is answered. It tells when
+// that begins.
+func (n *lane) trouble(now time.Time, members int) (begins bool) {
+	if n.failing.IsZero() {
+		n.failing = now
+	}
+	if n.wasAlone || now.Sub(n.failing) < patience {
+		n.again = now.Add(repeat)
+	} else {
+		n.alone(now, members)
+		begins = true
+	}
+	if n.wasAlone {
+		n.again = now.Add(retries)
+	}
+	n.visit = n.again
+	return begins
 }
 
 // lost keeps what a question that was not answered would have told: but for tokens given

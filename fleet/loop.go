@@ -21,7 +21,8 @@ const (
 // loop is the state of the goroutine that talks to the store.
 type loop struct {
 	*Membership
-	silent time.Time // since then nothing was heard; zero: it answers
+	// Since when each kind of question has had no answer; zero: it has.
+	silent struct{ presence, tokens, slots time.Time }
 	back   time.Time // alone until then, though the store answers again; zero: it does not
 	beat   time.Time // when to say next that this process is there
 	wait   visits
@@ -61,7 +62,7 @@ func (l *loop) turn(now time.Time) time.Time {
 	if at, ok := l.wait.next(); ok {
 		next = sooner(next, at)
 	}
-	if !l.silent.IsZero() {
+	if !l.silent.tokens.IsZero() || !l.silent.slots.IsZero() {
 		next = sooner(next, time.Now().Add(repeat))
 	}
 	return next
@@ -88,19 +89,27 @@ func (l *loop) present(now time.Time) {
 		members, err = l.store.Present(ctx, l.self, l.o.Lease)
 		return err
 	})
-	l.beat = now.Add(l.o.Lease / 3)
 	if err != nil {
-		l.unheard(err)
-		l.beat = now.Add(min(retries, l.o.Lease/3))
-		return
+		l.unheard(&l.silent.presence, err)
+	} else {
+		l.silent.presence = time.Time{}
+		l.mu.Lock()
+		l.state.Members = max(1, members)
+		l.mu.Unlock()
+		l.heard()
 	}
-	l.mu.Lock()
-	l.state.Members = max(1, members)
-	l.mu.Unlock()
-	if l.heard(); !l.back.IsZero() {
+	switch {
+	case !l.back.IsZero():
 		l.beat = l.back
+	case err != nil || l.isAlone():
+		l.beat = now.Add(min(retries, l.o.Lease/3))
+	default:
+		l.beat = now.Add(l.o.Lease / 3)
 	}
 }
+
+// most bounds what one question asks for, so that it is answered in time.
+const most = 500
 
 // buckets asks for all buckets that have something to ask.
 func (l *loop) buckets() {
@@ -115,29 +124,37 @@ func (l *loop) buckets() {
 			l.wait.put(n)
 		}
 	}
-	if len(asks) == 0 {
-		return
+	for len(asks) > 0 && !l.isAlone() {
+		k := min(most, len(asks))
+		l.exchange(lanes[:k], asks[:k])
+		lanes, asks = lanes[k:], asks[k:]
 	}
+}
+
+// exchange asks for some buckets.
+func (l *loop) exchange(lanes []*lane, asks []BucketAsk) {
 	var grants []BucketGrant
 	err := l.ask(func(ctx context.Context) (err error) {
 		grants, err = l.store.Exchange(ctx, l.self.ID, asks)
 		return err
 	})
-	now = time.Now()
+	now := time.Now()
 	if err != nil {
 		for i, n := range lanes {
 			n.lost(now, asks[i])
 			l.wait.put(n)
 		}
-		l.unheard(err)
+		l.unheard(&l.silent.tokens, err)
 		return
 	}
-	l.heard()
-	tokens := 0
+	l.silent.tokens = time.Time{}
+	tokens, members := 0, l.State().Members
 	for i, n := range lanes {
 		if g := grants[i]; g.Err != nil {
 			n.lost(now, asks[i])
-			l.log.Warn("a bucket cannot be shared", "bucket", n.Key, "error", g.Err)
+			if n.trouble(now, members) {
+				l.log.Warn("a bucket cannot be shared: it goes on alone", "bucket", n.Key, "error", verdict.Describe(g.Err))
+			}
 		} else {
 			tokens += g.Tokens
 			n.take(now, g.Grant)
@@ -176,16 +193,17 @@ func (l *loop) slots() (more bool) {
 		for _, p := range pools {
 			p.lost()
 		}
-		l.unheard(err)
+		l.unheard(&l.silent.slots, err)
 		return true
 	}
-	l.heard()
+	l.silent.slots = time.Time{}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, p := range pools {
 		if g := grants[i]; g.Err != nil {
-			p.lost()
-			l.log.Warn("slots cannot be shared", "account", p.Key, "error", g.Err)
+			if p.trouble(now, l.state.Members) {
+				l.log.Warn("slots cannot be shared: the account goes on alone", "account", p.Key, "error", verdict.Describe(g.Err))
+			}
 		} else {
 			p.take(now, asks[i], g.SlotGrant)
 		}
@@ -205,7 +223,7 @@ func (l *loop) leave() {
 			ask.Limits, ask.Back = n.Limits, back
 			asks = append(asks, ask)
 		}
-		n.Bucket.Own(now, n.Rate, n.Burst)
+		n.Bucket.Free(now)
 	}
 	for _, p := range l.pools {
 		p.Slots.Watch(nil)

@@ -16,7 +16,8 @@ type visit struct {
 
 // put notes when the lane wants to be looked at.
 func (v *visits) put(n *lane) {
-	if !n.visit.IsZero() {
+	if !n.visit.IsZero() && !n.visit.Equal(n.put) {
+		n.put = n.visit
 		heap.Push(&v.queue, visit{n.visit, n})
 	}
 }
@@ -33,7 +34,11 @@ func (v *visits) next() (at time.Time, ok bool) {
 func (v *visits) due(now time.Time) (lanes []*lane) {
 	for len(v.queue) > 0 && !v.queue[0].at.After(now) {
 		e, _ := heap.Pop(&v.queue).(visit)
-		if n := e.lane; n.visit.Equal(e.at) && n.dirty.CompareAndSwap(false, true) {
+		n := e.lane
+		if n.put.Equal(e.at) {
+			n.put = time.Time{}
+		}
+		if n.visit.Equal(e.at) && n.dirty.CompareAndSwap(false, true) {
 			lanes = append(lanes, n)
 		}
 	}

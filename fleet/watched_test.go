@@ -13,9 +13,8 @@ import (
 type watched struct {
 	*fleet.Memory
 
-	away time.Duration // how long an answer takes
-
 	mu    sync.Mutex
+	away  time.Duration // how long an answer takes
 	trips int
 	gone  error
 }
@@ -24,10 +23,19 @@ func newWatched() *watched { return &watched{Memory: fleet.NewMemory()} }
 
 // reach is the way to the store.
 func (w *watched) reach() error {
-	time.Sleep(w.away)
+	w.mu.Lock()
+	away := w.away
+	w.mu.Unlock()
+	time.Sleep(away)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.gone
+}
+
+func (w *watched) move(away time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.away = away
 }
 
 func (w *watched) set(gone error) {

@@ -157,6 +157,12 @@ func both(older, newer cloudpace.LearnedScope) cloudpace.LearnedScope {
 	if older.OpenUntil.After(e.OpenUntil) {
 		e.OpenUntil, e.CooldownSeconds, e.Cause = older.OpenUntil, older.CooldownSeconds, older.Cause
 	}
+	if older.Closed.After(e.Closed) {
+		e.Closed = older.Closed
+	}
+	if began := e.OpenUntil.Add(-time.Duration(e.CooldownSeconds * float64(time.Second))); !e.OpenUntil.IsZero() && !began.After(e.Closed) {
+		e.OpenUntil, e.CooldownSeconds, e.Cause = time.Time{}, 0, nil // a try has closed it since
+	}
 	if older.BarredUntil.After(e.BarredUntil) {
 		e.BarredUntil, e.Cause = older.BarredUntil, older.Cause
 	}

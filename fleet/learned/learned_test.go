@@ -301,3 +301,39 @@ func write(t testing.TB, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// A circuit that a try has closed is not remembered as open, by whoever writes last.
+func TestAClosedCircuitIsForgotten(t *testing.T) {
+	path := file(t)
+	synctest.Test(t, func(t *testing.T) {
+		g, other := governor(t), governor(t)
+		k := keep(t, g, learned.Options{Path: path})
+		beside := keep(t, other, learned.Options{Path: path})
+		call := func(err error) {
+			c, no := g.Begin(t.Context(), scope)
+			if no != nil {
+				t.Fatal(no)
+			}
+			c.End(err)
+		}
+		for range 5 {
+			call(&verdict.ResponseError{Provider: "aws", StatusCode: 500, Code: "InternalFailure"})
+		}
+		time.Sleep(10 * time.Second)
+		if l := read(t, path); len(l.Scopes) != 1 || l.Scopes[0].OpenUntil.IsZero() {
+			t.Fatalf("while it is open: %+v", l)
+		}
+		time.Sleep(time.Minute)
+		call(nil) // the try
+		time.Sleep(10 * time.Second)
+		k.Close()
+		beside.Close()
+		if l := read(t, path); len(l.Scopes) != 1 || !l.Scopes[0].OpenUntil.IsZero() {
+			t.Errorf("when it has closed: %+v", l)
+		}
+		time.Sleep(21 * time.Minute)
+		if l := read(t, path); len(l.Scopes) != 0 {
+			t.Errorf("long after: %+v", l)
+		}
+	})
+}

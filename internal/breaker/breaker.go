@@ -65,6 +65,7 @@ type Breaker struct {
 	until    time.Time // open: nobody may try before
 	lease    time.Time // the probe under way has until then; zero: none
 	cause    error
+	closed   time.Time     // when a try last closed it; zero: never
 	opened   chan struct{} // closed when the circuit opens; made when asked for
 }
 
@@ -168,6 +169,7 @@ func (b *Breaker) Report(now time.Time, t Ticket, outcome Outcome, cause error) 
 		b.gen++
 		b.open, b.lease, b.cause = false, time.Time{}, nil
 		b.cooldown, b.failures = b.base, 0
+		b.closed = now
 		b.calm.Store(b.gen)
 		return false, true
 	case outcome == Success:

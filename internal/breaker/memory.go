@@ -25,6 +25,21 @@ func (b *Breaker) Memory() (m Memory, ok bool) {
 	return Memory{Until: b.until.Round(0), Cooldown: b.cooldown, Cause: b.cause}, true
 }
 
+// Closed tells, by the wall clock, when a try last closed the circuit. It is zero where
+// none did, or where that no longer matters to anybody who remembers it open.
+func (b *Breaker) Closed(now time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed.IsZero() || b.open || now.Sub(b.closed) > Forgotten {
+		return time.Time{}
+	}
+	return b.closed.Round(0)
+}
+
+// Forgotten is how long after its beginning an opening may be remembered: the longest
+// cooldown, and as long again.
+const Forgotten = maxCooldown + stale
+
 // Over is when nothing is left of the memory.
 func (m Memory) Over() time.Time {
 	if m.Until.IsZero() {

@@ -32,18 +32,20 @@ func (b *Bucket) Throttled(now time.Time, hint time.Duration) (rate float64, cut
 	if now.After(b.law.throttled) {
 		b.law.throttled = now
 	}
+	rate = b.rate
 	if b.feed != nil {
-		b.feed.refused(now, hint) // the rate is cut where it is kept
+		b.feed.refused(now, hint)
+		rate, cut = b.cutElsewhere(now)
 	} else if b.opt.Adaptive && !math.IsInf(b.rate, 1) && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow) {
 		b.law.cut = now
 		b.setRate(math.Max(b.opt.MinRate, b.rate*cutFactor))
-		cut = true
+		rate, cut = b.rate, true
 	}
 	b.tokens = math.Min(b.tokens, 0)
 	b.pauseFor(now, hint)
 	g.sweep(now)
 	g.poke()
-	return b.rate, cut
+	return rate, cut
 }
 
 // Slowed tells, without a lock, whether there is a rate to recover.

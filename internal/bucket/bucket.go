@@ -30,7 +30,8 @@ type Bucket struct {
 	pause       pause
 	law         aimd
 	queue       queue
-	feed        *feed // nil: time fills the bucket
+	feed        *feed    // nil: time fills the bucket
+	whole       *Options // the bucket's own, while others share it; nil otherwise
 
 	// slowed tells without the lock that there is something to recover.
 	slowed atomic.Bool
@@ -79,6 +80,7 @@ func (b *Bucket) Return(now time.Time) {
 		switch {
 		case l.feed != nil:
 			l.feed.used--
+			l.feed.wake()
 			continue // it was handed out, and goes back from there
 		case l.pause.on:
 			room = 0 // what is stored in a pause would leave as a burst at its end
@@ -211,7 +213,11 @@ func (b *Bucket) take() {
 func (b *Bucket) borrow(now time.Time) bool {
 	for l := b; l != nil; l = l.parent {
 		l.advance(now)
-		if l.tokens-1 < -l.burst-epsilon {
+		owed := 0.0
+		if l.feed != nil {
+			owed = l.feed.owes(now)
+		}
+		if l.tokens-owed-1 < -l.burst-epsilon {
 			return false
 		}
 	}

@@ -12,9 +12,12 @@ type feed struct {
 
 	lots  []Lot   // to come, in order
 	share float64 // tokens a second that this process can count on
+	full  bool    // as far as is known, a whole burst may be stored where tokens come from
 	low   int     // so few left are a reason to ask for more
 
-	used      int       // tokens taken since the last report
+	used      int     // tokens taken since the last report
+	owed      float64 // told as debt, and not paid yet
+	owedAt    time.Time
 	throttled time.Time // since then; zero for none
 	hint      time.Duration
 	paused    time.Time // a pause that no throttle caused, until then
@@ -51,9 +54,6 @@ type Report struct {
 	Succeeded bool
 }
 
-// Urgent tells whether others should hear of it at once.
-func (r Report) Urgent() bool { return r.Throttled || r.Pause > 0 || r.Debt > 0 }
-
 // Lease makes the bucket live on what it is given, at the given rate at most. What it had
 // is gone, but for debt; missing is how much of its burst had been used, which is then
 // still missing elsewhere. wake is called whenever there is something to tell; it must
@@ -66,28 +66,49 @@ func (b *Bucket) Lease(now time.Time, rate, burst float64, wake func()) (missing
 	if b.feed == nil {
 		missing = int(math.Ceil(b.burst - math.Max(0, b.tokens) - epsilon))
 	}
+	if b.whole == nil {
+		whole := b.opt
+		b.whole = &whole
+	}
 	b.opt.Rate, b.opt.Burst = rate, burst
 	b.tokens = math.Min(b.tokens, 0)
 	b.last = now
-	b.feed = &feed{wake: wake, share: b.rate}
+	b.feed = &feed{wake: wake, share: b.rate, full: true}
 	if b.queue.n > 0 {
 		wake()
 	}
 	return missing
 }
 
-// Own ends the lease: time fills the bucket again, at the rate and up to the burst given,
-// which it does not exceed until it is leased again. What is at hand stays.
+// Own lets time fill the bucket again, at a share of the rate and of the burst, which it
+// does not exceed until it is leased again. What is at hand stays.
 func (b *Bucket) Own(now time.Time, rate, burst float64) {
+	b.own(now, func() {
+		b.opt.Rate, b.opt.Burst = rate, math.Max(1, burst)
+		b.opt.MinRate = math.Min(b.opt.MinRate, rate)
+		b.setRate(rate)
+	})
+}
+
+// Free ends the lease for good. The bucket has its own limits again, and the rate that
+// was last in force.
+func (b *Bucket) Free(now time.Time) {
+	b.own(now, func() {
+		if b.whole != nil {
+			b.opt, b.whole = *b.whole, nil
+			b.setRate(math.Min(b.opt.Rate, math.Max(b.opt.MinRate, b.rate)))
+		}
+	})
+}
+
+func (b *Bucket) own(now time.Time, limits func()) {
 	g := b.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.advance(now)
 	b.feed = nil
 	b.last = now
-	b.opt.Rate, b.opt.Burst = rate, math.Max(1, burst)
-	b.opt.MinRate = math.Min(b.opt.MinRate, rate)
-	b.setRate(rate)
+	limits()
 	g.sweep(now)
 	g.dispatch(now)
 	g.poke()
@@ -110,8 +131,12 @@ func (b *Bucket) Deposit(now time.Time, l Lease) {
 	b.slowed.Store(l.Rate < b.opt.Rate)
 	b.feed.share = l.Rate / float64(max(1, l.Active))
 	if l.N > 0 {
+		if b.pause.on && l.At.Before(b.pause.until) {
+			l.At = b.pause.until // they were handed out before it was known
+		}
 		b.feed.lots = append(b.feed.lots, l.Lot)
 		b.feed.low = l.N / 2
+		b.feed.full = !l.At.Add(time.Duration(l.N-1) * l.Every).After(now) // no token was in the future
 	}
 	b.advance(now)
 	g.dispatch(now)
@@ -158,6 +183,7 @@ func (b *Bucket) Report(now time.Time) (r Report) {
 	b.advance(now)
 	if debt := math.Ceil(-b.tokens - epsilon); debt > 0 {
 		r.Debt = int(debt)
+		f.owed, f.owedAt = f.owes(now)+debt, now
 		b.tokens += debt
 	}
 	r.Waiting, r.Held, r.Used, r.Succeeded = b.demand(), b.held(), f.used, f.succeeded
@@ -168,6 +194,11 @@ func (b *Bucket) Report(now time.Time) (r Report) {
 	f.used, f.succeeded = 0, false
 	f.throttled, f.hint, f.paused = time.Time{}, 0, time.Time{}
 	return r
+}
+
+// owes is what is left of a debt that was told: time pays it at this process's share.
+func (f *feed) owes(now time.Time) float64 {
+	return math.Max(0, f.owed-f.share*math.Max(0, now.Sub(f.owedAt).Seconds()))
 }
 
 // Unused takes all tokens that nobody has used, and tells how many these are.
@@ -235,7 +266,12 @@ func (f *feed) at(now time.Time, n float64) time.Time {
 func (b *Bucket) leasedAt(now time.Time, n float64) time.Time {
 	at := now
 	if n > epsilon {
-		at = b.feed.at(now, n)
+		if b.feed.full && len(b.feed.lots) == 0 {
+			n -= b.burst
+		}
+		if n > epsilon {
+			at = b.feed.at(now, n)
+		}
 	}
 	if b.pause.on && b.pause.until.After(at) {
 		at = b.pause.until
@@ -259,6 +295,17 @@ func (f *feed) spend(b *Bucket) {
 	if b.tokens < 1 || b.held() <= f.low {
 		f.wake()
 	}
+}
+
+// cutElsewhere tells what a throttle makes of the rate, where it is kept, and whether it does.
+func (b *Bucket) cutElsewhere(now time.Time) (rate float64, cut bool) {
+	if !b.opt.Adaptive || !b.law.cut.IsZero() && now.Sub(b.law.cut) < cutWindow {
+		return b.rate, false
+	}
+	b.law.cut = now
+	rate = math.Max(b.opt.MinRate, b.rate*cutFactor)
+	b.law.lowest = math.Min(b.law.lowest, rate)
+	return rate, true
 }
 
 // refused notes a throttle. What was handed out before it is gone.

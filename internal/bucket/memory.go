@@ -26,8 +26,8 @@ func (b *Bucket) Memory(now time.Time) (m Memory, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.advance(now)
-	if b.feed != nil {
-		return Memory{}, false // who hands the tokens out remembers
+	if b.whole != nil {
+		return Memory{}, false // who hands the tokens out remembers; a share is nothing learned
 	}
 	m = Memory{
 		At: now.Round(0), Rate: b.rate, Ceiling: b.opt.Rate, Burst: b.burst, Tokens: b.tokens, Throttled: b.law.throttled.Round(0),

@@ -102,7 +102,7 @@ func (w *Waiter) Poll(now time.Time) (status Status, wake time.Time) {
 		return w.status, time.Time{}
 	}
 	wake = w.terms.Patience
-	if w.b.parent != nil {
+	if w.b.parent != nil || w.b.feed != nil {
 		// Neighbours that have waited longer may take what the deadline counted on.
 		wake = sooner(wake, w.terms.Deadline)
 	}
@@ -143,7 +143,7 @@ func (w *Waiter) settle(now time.Time, n int) {
 	if p := w.terms.Patience; !p.IsZero() && p.Before(at) {
 		at = p
 	}
-	if at.After(w.terms.Deadline) {
+	if at.After(w.terms.Deadline) || w.b.feed != nil && !now.Before(w.terms.Deadline) {
 		w.need = at.Sub(now)
 		w.b.group.finish(w, Refused)
 	}
@@ -203,6 +203,9 @@ func (g *group) nextEvent(now time.Time) time.Time {
 	}
 	if !at.After(now) {
 		at = now.Add(time.Microsecond)
+		if g.root.feed != nil {
+			at = now.Add(10 * time.Millisecond) // tokens may be there, and whoever brings them pokes
+		}
 	}
 	return at
 }

@@ -20,6 +20,9 @@ func (b *Bucket) State(now time.Time) State {
 	defer g.mu.Unlock()
 	b.advance(now)
 	s := State{Rate: b.rate, Ceiling: b.opt.Rate, Lowest: b.law.lowest, Burst: b.burst, Tokens: b.tokens, Waiting: b.queue.n}
+	if b.whole != nil {
+		s.Ceiling = b.whole.Rate
+	}
 	if b.pause.on {
 		s.PausedFor = b.pause.until.Sub(now)
 	}
