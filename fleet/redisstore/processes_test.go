@@ -212,7 +212,7 @@ func TestProcesses(t *testing.T) {
 	defer s.Close()
 	time.Sleep(4 * time.Second) // its lease of 3 s is over
 	status, err := s.Status(t.Context())
-	if err != nil || len(status.Members) != processes-1 || len(status.Slots) != 1 || len(status.Slots[0].Slots) != processes-1 {
+	if err != nil || len(status.Members) != processes-1 || len(status.Slots) != 1 || len(status.Slots[0].Slots) > processes-1 {
 		t.Errorf("%+v, %v", status, err)
 	}
 	before := c.count()
