@@ -17,12 +17,18 @@ import (
 	simaws "github.com/cloudpace/cloudpace/cmd/cloudpace/sim/aws"
 )
 
-// demonstrate runs the demo with quotas that hardly hold it up. The environment
-// and the files are those of a user whose credentials must not be used.
+// demonstrate runs the demo with quotas that hardly hold it up.
 func demonstrate(t *testing.T, ctx context.Context, args ...string) outcome {
 	t.Helper()
+	return demonstrateAt(t, ctx, 200, args...)
+}
+
+// demonstrateAt runs the demo so many times as fast. The environment and the files are
+// those of a user whose credentials must not be used.
+func demonstrateAt(t *testing.T, ctx context.Context, speed float64, args ...string) outcome {
+	t.Helper()
 	usual := demoSpeed
-	demoSpeed = 200
+	demoSpeed = speed
 	t.Cleanup(func() { demoSpeed = usual })
 	trap := filepath.Join(t.TempDir(), "trap")
 	if err := os.WriteFile(trap, []byte("[default]\ncredential_process = false\n"), 0o600); err != nil {
@@ -33,6 +39,7 @@ func demonstrate(t *testing.T, ctx context.Context, args ...string) outcome {
 		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:1", "HTTP_PROXY": "http://127.0.0.1:1", "HTTPS_PROXY": "http://127.0.0.1:1",
 		"AWS_CONFIG_FILE": trap, "AWS_SHARED_CREDENTIALS_FILE": trap, "AWS_MAX_ATTEMPTS": "1",
 		"AZURE_TENANT_ID": "theirs", "AZURE_CLIENT_ID": "theirs", "AZURE_CLIENT_SECRET": "theirs", "AZURE_AUTHORITY_HOST": "https://127.0.0.1:1",
+		"GOOGLE_APPLICATION_CREDENTIALS": trap, "GOOGLE_CLOUD_PROJECT": "theirs", "GOOGLE_CLOUD_QUOTA_PROJECT": "theirs",
 	} {
 		t.Setenv(name, value)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -23,6 +24,9 @@ import (
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/internal/fakeaws"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/inventory/gcp"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
+	simgcp "github.com/cloudpace/cloudpace/cmd/cloudpace/sim/gcp"
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/words"
 )
 
 // isolateGoogle takes out of the environment what could lead to somebody's projects:
@@ -153,6 +157,56 @@ func TestMapGoogleDenied(t *testing.T) {
 	}
 }
 
+// simulateGoogle serves some projects that a fault happens to.
+func simulateGoogle(t *testing.T, faults ...sim.Fault) string {
+	t.Helper()
+	fakeaws.Isolate(t)
+	front := simgcp.New()
+	p := sim.Default(front)
+	p.Estate = sim.EstateConfig{Accounts: front.ExampleAccounts(3), Regions: []string{"us-central1"}, Assets: 300}
+	p.Faults = faults
+	_, url := serve(t, front, p)
+	return url
+}
+
+// TestD07MapGoogleDisabled: what is wrong in a set-up is said with the command that
+// mends it, in what is shown of an error, on the terminal and in the report. A project
+// whose API is disabled does not stop the others where nobody knows whose quota is used:
+// Google names it by its number.
+func TestD07MapGoogleDisabled(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		args []string
+		says string // of each of those that fail
+		only string // the one, if not all
+	}{
+		{"SERVICE_DISABLED", nil, "gcloud services enable cloudasset.googleapis.com --project ", "projects/example-2"},
+		{"SERVICE_DISABLED", []string{"--quota-project", "example-2"}, "gcloud services enable cloudasset.googleapis.com --project ", ""},
+		{"USER_PROJECT_DENIED", []string{"--quota-project", "example-2"}, "roles/serviceusage.serviceUsageConsumer", ""},
+	} {
+		match := sim.Match{Service: sim.Patterns{"cloudasset"}}
+		if c.only != "" {
+			match.Account = sim.Patterns{c.only}
+		}
+		url := simulateGoogle(t, sim.Fault{Kind: sim.Error, Code: c.code, Match: match})
+		o := mapped(t, slices.Concat([]string{"-p", "gcp", "--gcp-endpoint", url}, c.args)...)
+		d := o.document(t)
+		if len(d.Coverage) != 6 {
+			t.Errorf("%s: %d records", c.code, len(d.Coverage))
+		}
+		for _, r := range d.Coverage {
+			fails := c.only == "" || r.Account == c.only
+			if fails != (r.Status == inventory.Failed) || fails && !strings.Contains(words.Short(r.Error), c.says) || strings.Contains(r.Error, "error details") {
+				t.Errorf("%s %s: %+v", c.code, c.only, r)
+			}
+		}
+		page, err := os.ReadFile(filepath.Join(o.dir, inventory.ReportFile))
+		if err != nil || c.only != "" && !strings.Contains(string(page), c.says) || !strings.Contains(o.stderr, c.says) {
+			t.Errorf("%s: it is not said what to do: %v\n%s", c.code, err, o.stderr)
+		}
+	}
+}
+
 // TestRefusedGoogle: what cannot work is said before anything is sent.
 func TestRefusedGoogle(t *testing.T) {
 	for _, c := range []struct {
@@ -211,6 +265,12 @@ func TestGoogleBrokenCredentials(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	// What says by itself that it is a login's is not called so twice.
+	for _, task := range gcpCloud().unopened(&gcp.CredentialsError{Err: &inventory.LoginError{Err: errors.New("revoked")}}, func(inventory.Kind) bool { return true }) {
+		if err := task.Read(t.Context(), nil); strings.Count(err.Error(), "login: ") != 1 || inventory.ReasonOf("gcp", err) != inventory.CredentialsExpired {
+			t.Errorf("%v", err)
+		}
+	}
 	if o := mapped(t, "-p", "gcp", "--parent", "example-1"); o.code != exitBroken {
 		t.Errorf("alone: exit code %d", o.code)
 	}
@@ -257,5 +317,9 @@ func TestGoogleDocumented(t *testing.T) {
 		if row := "| `" + k.Name + "` | " + k.Family + " |"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/map.md does not have %q", row)
 		}
+	}
+	// A number that somebody meant to fill in: GOOGLESECONDS s.
+	if left := regexp.MustCompile(`\b[A-Z]{4,} (s|ms|%)\b`).FindString(string(text)); left != "" {
+		t.Errorf("docs/map.md has %q", left)
 	}
 }

@@ -79,7 +79,8 @@ func (r *reading) add(ctx context.Context, sources []source, wanted func(invento
 // unopened gives the tasks of a provider that cannot be opened, those that a run would
 // have. Each says so.
 func (c *cloud) unopened(cause error, wanted func(inventory.Kind) bool) (tasks []inventory.Task) {
-	if c.lacks(cause) || c.refused(cause) {
+	var login *inventory.LoginError // it says so itself
+	if (c.lacks(cause) || c.refused(cause)) && !errors.As(cause, &login) {
 		cause = &inventory.LoginError{Err: cause}
 	}
 	kinds := slices.DeleteFunc(slices.Clone(c.kinds), func(k inventory.Kind) bool { return !wanted(k) })

@@ -42,7 +42,9 @@ func TestOtherWay(t *testing.T) {
 		{"denied after a page", refuses(code(403, "AccessDenied"), "a"), "first PARTIAL"},
 		{"unreachable", refuses(&verdict.ResponseError{StatusCode: 502, Err: errors.New("bad gateway")}), "first FAILED"},
 		{"API disabled", refuses(code(403, "SERVICE_DISABLED")), "first FAILED"},
-		{"no login", refuses(&LoginError{errors.New("expired")}), "first FAILED"},
+		{"no login", refuses(&LoginError{Err: errors.New("expired")}), "first FAILED"},
+		{"a busy login", refuses(fmt.Errorf("x: %w", &LoginError{Err: errors.New("busy"), Why: Throttled})), "first FAILED"},
+		{"the same either way", refuses(fmt.Errorf("x: %w", &EitherWayError{code(403, "AccessDenied")})), "first FAILED"},
 		{"good", emits("a"), "first SUCCESS"},
 		{"nothing", emits(), "first SUCCESS"},
 		{"panics", func(context.Context, *Output) error { panic("oops") }, "first FAILED"},
@@ -126,14 +128,16 @@ func TestEdges(t *testing.T) {
 	records, doc := run(func(_ context.Context, out *Output) error {
 		conditional := edge("user:a@example.com")
 		conditional.Condition.Expression = "false"
-		for _, e := range []Edge{edge("user:a@example.com"), edge("user:b@example.com"), edge("user:a@example.com"), conditional} {
+		titled, described, typed := conditional, conditional, conditional
+		titled.Condition.Title, described.Condition.Description, typed.ToType = "t", "t", "t" // a binding each
+		for _, e := range []Edge{edge("user:a@example.com"), edge("user:b@example.com"), edge("user:a@example.com"), conditional, titled, described, typed, conditional} {
 			if err := out.EmitEdge(e); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if r := records[0]; r.Edges != 3 || r.Duplicates != 1 || r.Assets != 0 || r.Status != Success || doc.Summary.Edges != 3 || doc.Summary.EdgesFile != EdgesFile {
+	if r := records[0]; r.Edges != 6 || r.Duplicates != 2 || r.Assets != 0 || r.Status != Success || doc.Summary.Edges != 6 || doc.Summary.EdgesFile != EdgesFile {
 		t.Errorf("%+v %+v", r, doc.Summary)
 	}
 	text, err := os.ReadFile(file)
@@ -142,7 +146,7 @@ func TestEdges(t *testing.T) {
 	}
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	var e Edge
-	if len(lines) != 3 || json.Unmarshal(lines[0], &e) != nil || e.Provider != "aws" || e.Account != "1" || e.Task != "t" || e.Time.IsZero() || bytes.Contains(lines[0], []byte("condition")) || !bytes.Contains(lines[2], []byte(`"condition":{"expression":"false"}`)) {
+	if len(lines) != 6 || json.Unmarshal(lines[0], &e) != nil || e.Provider != "aws" || e.Account != "1" || e.Task != "t" || e.Time.IsZero() || bytes.Contains(lines[0], []byte("condition")) || !bytes.Contains(lines[2], []byte(`"condition":{"expression":"false"}`)) {
 		t.Errorf("%s", text)
 	}
 	run(func(context.Context, *Output) error { return code(403, "AccessDenied") })
@@ -247,6 +251,37 @@ func TestAgain(t *testing.T) {
 	}
 	if r := records[0]; r.Status != Success || r.Assets != len(ids) || r.Duplicates != len(ids) {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestAgainWithNews: what is new when a listing begins anew does not shorten what it may
+// repeat.
+func TestAgainWithNews(t *testing.T) {
+	const n = 2 * mostRepeated
+	for name, emit := range map[string]func(*Output, string) error{
+		"assets": func(out *Output, id string) error { return out.Emit(plain(id)) },
+		"edges":  func(out *Output, id string) error { return out.EmitEdge(edge(id)) },
+	} {
+		null := func() (file, error) { return discard{}, nil }
+		records, err := Run(t.Context(), []Task{task("t", func(_ context.Context, out *Output) error {
+			for i := range 2 * n {
+				id := fmt.Sprint(i % n)
+				if i == n {
+					out.Again()
+					id = "new"
+				}
+				if err := emit(out, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})}, Options{Sink: newSink(null, null)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := records[0]; r.Status != Success || r.Assets+r.Edges != n+1 || r.Duplicates != n-1 {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,7 +79,7 @@ func (o *Output) Emit(a Asset) error {
 	if (a.ID != "" || a.ARN != "") && o.again(a.Type, a.Region, a.ID, a.ARN) {
 		return o.duplicate()
 	}
-	o.repeated = 0
+	o.repeated = min(o.repeated, 0) // what a listing that began anew may repeat stays allowed
 	incomplete := 0
 	if len(a.Missing) > 0 {
 		incomplete = 1
@@ -110,10 +111,10 @@ func (o *Output) EmitEdge(e Edge) error {
 	if o.closed {
 		return errClosed
 	}
-	if o.again(e.Kind, e.From, e.To, e.Role+"\n"+e.Condition.Expression) {
+	if o.again(e.Kind, e.From, e.To+"\n"+e.ToType, strings.Join([]string{e.Role, e.Condition.Title, e.Condition.Description, e.Condition.Expression}, "\n")) {
 		return o.duplicate()
 	}
-	o.repeated = 0
+	o.repeated = min(o.repeated, 0)
 	if err := o.sink.WriteEdge(e, func() { o.lostEdges.Add(1) }); err != nil {
 		return err
 	}
@@ -309,7 +310,7 @@ func (o *Output) finish(err error) Record {
 	}
 	if err != nil {
 		r.Errors++
-		o.nameless = noSuchHost(err)
+		o.nameless, r.eitherWay = noSuchHost(err), eitherWay(err)
 		blame(r, ReasonOf(r.Provider, err), err) // it comes before what the task got over
 		if r.Status == Failed && nobody(r.Reason, err) {
 			r.Status = Skipped // there is nobody to ask

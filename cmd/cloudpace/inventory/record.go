@@ -95,6 +95,8 @@ type Record struct {
 	Started           time.Time `json:"started,omitzero"` // UTC; missing when it never began
 	Finished          time.Time `json:"finished"`
 	Seconds           float64   `json:"seconds"`
+
+	eitherWay bool // what it ended with is the same for another way
 }
 
 // Gap tells whether something that exists may not have been read. Where a service

@@ -64,7 +64,11 @@ func NewSink(dir string) *Sink {
 			}
 			// A new file rather than a truncated one: who still reads the old one reads it
 			// to its end.
-			return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+			f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+			if err != nil {
+				return nil, err // and no *os.File that is nil, which would count as a file
+			}
+			return f, nil
 		}
 	}
 	return newSink(create(AssetsFile), create(EdgesFile))

@@ -234,6 +234,18 @@ func TestMemoryBounded(t *testing.T) {
 	}
 }
 
+// TestSinkWithoutDirectory: a file that could not be made is none, and nothing says
+// that there are assets in it.
+func TestSinkWithoutDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	sink := NewSink(dir)
+	records, err := Run(t.Context(), []Task{task("t", emits("a"))}, Options{Sink: sink})
+	doc := NewDocument(Summary{}, records, sink, err, nil)
+	if err == nil || sink.Written() || doc.Summary.AssetsFile != "" || records[0].Assets != 0 {
+		t.Errorf("%v: written %v, %+v", err, sink.Written(), doc.Summary)
+	}
+}
+
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -170,8 +170,27 @@ func (e *RenewedError) Unwrap() error { return e.Err }
 
 func (*RenewedError) reason() Reason { return QuotaExhausted }
 
+// EitherWayError says that another way to the same would meet this, too; see [Task].
+type EitherWayError struct{ Err error }
+
+// Error gives the cause.
+func (e *EitherWayError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *EitherWayError) Unwrap() error { return e.Err }
+
+// eitherWay tells what another way would meet, too: who has no token has none for that.
+func eitherWay(err error) bool {
+	var login *LoginError
+	var same *EitherWayError
+	return errors.As(err, &login) || errors.As(err, &same)
+}
+
 // LoginError says that no token was to be had for a call.
-type LoginError struct{ Err error }
+type LoginError struct {
+	Err error
+	Why Reason // where Err does not show it
+}
 
 // Error gives what the source of tokens said.
 func (e *LoginError) Error() string { return "login: " + e.Err.Error() }
@@ -182,6 +201,9 @@ func (e *LoginError) Unwrap() error { return e.Err }
 // reason: a login that could not be asked, or asks for less, says nothing about the
 // credentials.
 func (e *LoginError) reason() Reason {
+	if e.Why != "" {
+		return e.Why
+	}
 	switch r := verdict.Examine("", e.Err); {
 	case r.Kind == verdict.Throttled:
 		return Throttled

@@ -40,9 +40,9 @@ type Task struct {
 
 // elsewise tells whether another way makes sense where one ended like this. Who cannot
 // be reached, or has the API disabled, or does not take the credentials, is the same
-// for both.
+// for both, and so is what [EitherWayError] says it of.
 func (r Record) elsewise() bool {
-	if r.Status != Failed {
+	if r.Status != Failed || r.eitherWay {
 		return false
 	}
 	switch r.Reason {

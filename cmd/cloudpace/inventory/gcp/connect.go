@@ -76,11 +76,16 @@ func (e *Estate) dial(ctx context.Context, o Options, rpc, rest []option.ClientO
 		return fmt.Errorf("gcp: %w", err)
 	}
 	// Authorization is added once for a request with its repetitions, which take seconds.
-	base, err := htransport.NewTransport(ctx, pacegcp.NewTransport(e.http, pacegcp.WithGovernor(e.governor)), slices.Concat(rest, []option.ClientOption{option.WithScopes(cloudPlatform)})...)
+	governed := pacegcp.NewTransport(e.http, pacegcp.WithGovernor(e.governor), pacegcp.WithQuotaProject(o.QuotaProject))
+	base, err := htransport.NewTransport(ctx, governed, slices.Concat(rest, []option.ClientOption{option.WithScopes(cloudPlatform)})...)
 	if err != nil {
 		return fmt.Errorf("gcp: %w", err)
 	}
-	options := []option.ClientOption{option.WithHTTPClient(&http.Client{Transport: base})}
+	options := []option.ClientOption{option.WithHTTPClient(&http.Client{
+		Transport: base,
+		// The API sends nobody elsewhere, and the token would go along.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	})}
 	if o.Endpoint != "" {
 		options = append(options, option.WithEndpoint(strings.TrimSuffix(o.Endpoint, "/")+"/"))
 	}

@@ -81,14 +81,13 @@ func (e *Estate) login(ctx context.Context) (*auth.Credentials, error) {
 	case err != nil:
 		return nil, &NoCredentialsError{err}
 	}
-	creds := withWords(found)
-	if _, err := creds.Token(ctx); err != nil {
+	if _, err := withWords(found).Token(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		return nil, &CredentialsError{err}
 	}
-	return creds, nil
+	return found, nil
 }
 
 // haveFile tells whether there is a file that gcloud has written.
@@ -125,13 +124,22 @@ type tokens struct{ *auth.Credentials }
 func (t tokens) Token(ctx context.Context) (*auth.Token, error) {
 	token, err := t.Credentials.Token(ctx)
 	if err != nil {
-		var answer *auth.Error
-		if errors.As(err, &answer) && answer.Response != nil { // an error whose status nobody else can read
-			err = &verdict.ResponseError{StatusCode: answer.Response.StatusCode, Header: answer.Response.Header, Err: err}
-		}
-		return nil, &loginError{inventory.LoginError{Err: err}}
+		return nil, &loginError{inventory.LoginError{Err: err, Why: answered(err)}}
 	}
 	return token, nil
+}
+
+// answered reads what the source of tokens answered, in an error whose status nobody
+// else can read: empty where there is no answer. The status stays out of the error, for
+// it would be taken for the API's, which was not asked.
+func answered(err error) inventory.Reason {
+	var answer *auth.Error
+	if !errors.As(err, &answer) || answer.Response == nil {
+		return ""
+	}
+	return inventory.ReasonOf("", &inventory.LoginError{Err: &verdict.ResponseError{
+		StatusCode: answer.Response.StatusCode, Header: answer.Response.Header, Err: err,
+	}})
 }
 
 // loginError is a [inventory.LoginError] that gRPC does not take for a refusal where it
@@ -161,8 +169,9 @@ type key struct {
 
 // whose reads in credentials who reads, and whose quota is used: the project that is
 // named in the environment or the file, and else, for a service account, its own, which
-// Google charges where no other is named (cloud.google.com, "Set the quota project").
-// What they do not say is empty.
+// Google charges where no other is named (cloud.google.com, "Set the quota project"). A
+// machine says in which project it is, and its service account is of the same one unless
+// somebody gave it another's. What they do not say is empty.
 func whose(ctx context.Context, creds *auth.Credentials) (caller, quotaProject string) {
 	var k key
 	_ = json.Unmarshal(creds.JSON(), &k) // what is no JSON says nothing
@@ -170,8 +179,12 @@ func whose(ctx context.Context, creds *auth.Credentials) (caller, quotaProject s
 	if err != nil {
 		quotaProject = ""
 	}
-	if k.Type == "service_account" {
-		quotaProject = cmp.Or(quotaProject, k.ProjectID)
+	switch {
+	case quotaProject != "":
+	case k.Type == "service_account":
+		quotaProject = k.ProjectID
+	case len(creds.JSON()) == 0: // no file, so it is the machine's
+		quotaProject, _ = creds.ProjectID(ctx) // what cannot be asked is not known
 	}
 	caller = cmp.Or(k.ClientEmail, impersonated(k.Impersonation), k.Account)
 	return caller, cmp.Or(quotaProject, homeOf(caller))

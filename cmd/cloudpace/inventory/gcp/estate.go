@@ -80,7 +80,7 @@ type Estate struct {
 	search   *cloudresourcemanager.Service
 	http     *http.Transport
 	governor *cloudpace.Governor
-	disabled atomic.Pointer[error] // the API is, for all parents
+	refused  atomic.Pointer[error] // what all parents would meet
 }
 
 // Open finds credentials, asks for a token, and which projects there are unless parents
@@ -140,7 +140,7 @@ func (e *Estate) task(r row, p Parent) inventory.Task {
 		if p.Err != nil {
 			return p.Err // it is not asked at all
 		}
-		if err := e.disabled.Load(); err != nil {
+		if err := e.refused.Load(); err != nil {
 			return *err
 		}
 		return r.read(ctx, &site{e, p.Name}, out)

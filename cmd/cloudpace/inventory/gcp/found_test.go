@@ -97,6 +97,18 @@ func TestHide(t *testing.T) {
 		{"k8s.io/Secret", `{"data":{"a":"s"},"metadata":{"name":"n"}}`, `{"data":{"a":"(not kept)"},"metadata":{"name":"n"}}`},
 		{"compute.googleapis.com/VpnTunnel", `{"sharedSecret":"s","sharedSecretHash":"h"}`, `{"sharedSecret":"(not kept)","sharedSecretHash":"h"}`},
 		{"x", `{"password":"","secret":{"a":"b"},"userData":["s"],"env":"test"}`, `{"env":"test","password":"","secret":{"a":"b"},"userData":["(not kept)"]}`},
+		{"compute.googleapis.com/Project", `{"commonInstanceMetadata":{"items":[{"key":"db","value":"s"}],"kind":"compute#metadata"}}`, `{"commonInstanceMetadata":{"items":[{"key":"db","value":"(not kept)"}],"kind":"compute#metadata"}}`},
+		{"compute.googleapis.com/Instance", `{"metadata":{"fingerprint":"f","kind":"compute#metadata"}}`, `{"metadata":{"fingerprint":"f","kind":"compute#metadata"}}`},
+		{"container.googleapis.com/Cluster", `{"nodeConfig":{"metadata":{"db":"s"}}}`, `{"nodeConfig":{"metadata":{"db":"(not kept)"}}}`},
+		{"dataproc.googleapis.com/Cluster", `{"config":{"gceClusterConfig":{"metadata":{"db":"s"}}}}`, `{"config":{"gceClusterConfig":{"metadata":{"db":"(not kept)"}}}}`},
+		{"aiplatform.googleapis.com/Dataset", `{"metadata":{"inputConfig":{"uri":"u"}}}`, `{"metadata":{"inputConfig":{"uri":"u"}}}`},
+		{"appengine.googleapis.com/Version", `{"buildEnvVariables":{"A":"s"},"envVariables":{"B":"s"}}`, `{"buildEnvVariables":{"A":"(not kept)"},"envVariables":{"B":"(not kept)"}}`},
+		{"cloudfunctions.googleapis.com/Function", `{"buildConfig":{"environmentVariables":{"A":"s"}},"serviceConfig":{"secretEnvironmentVariables":[{"key":"K","secret":"s"}]}}`,
+			`{"buildConfig":{"environmentVariables":{"A":"(not kept)"}},"serviceConfig":{"secretEnvironmentVariables":[{"key":"K","secret":"(not kept)"}]}}`},
+		{"apps.k8s.io/Deployment", `{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"env\":[]}","a":"b"},"name":"n"}}`,
+			`{"metadata":{"annotations":{"a":"b","kubectl.kubernetes.io/last-applied-configuration":"(not kept)"},"name":"n"}}`},
+		{"k8s.io/Pod", `{"metadata":{"name":"n"}}`, `{"metadata":{"name":"n"}}`},
+		{"run.googleapis.com/Revision", `{"metadata":{"name":"n"}}`, `{"metadata":{"name":"n"}}`},
 	} {
 		data := make(map[string]any)
 		if err := json.Unmarshal([]byte(c.in), &data); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cloud.google.com/go/asset/apiv1/assetpb"
+	"github.com/googleapis/gax-go/v2/apierror"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -89,7 +90,31 @@ func (s *site) explained(err error, came bool) error {
 		return err
 	}
 	answer := verdict.Examine(Provider, err)
+	reason := answer.Code
+	var api *apierror.APIError
+	if errors.As(err, &api) && api.Reason() != "" {
+		reason = api.Reason()
+	}
 	err = brief{err}
+	switch reason {
+	case "SERVICE_DISABLED", "accessNotConfigured":
+		// It is disabled in the project whose quota is used, which is the same for all
+		// parents where it is known, unless that is the one that is read (D07). Google
+		// names it by its number, so that without one nobody can tell.
+		if s.QuotaProject != "" && answer.Consumer != "" && answer.Consumer != s.parent {
+			s.stop(err)
+		}
+	case "USER_PROJECT_DENIED":
+		err = &inventory.EitherWayError{Err: err}
+		if s.QuotaProject != "" {
+			s.stop(err)
+		}
+	case "ACCESS_TOKEN_SCOPE_INSUFFICIENT":
+		err = &inventory.EitherWayError{Err: err}
+		s.stop(err) // there is one token for all
+	case "INVALID_ARGUMENT":
+		err = fmt.Errorf("%w (is %s the right parent, and this machine's clock right?)", err, s.parent)
+	}
 	if errors.Is(err, pacegcp.ErrNoEnd) {
 		err = &inventory.TruncatedError{Err: err}
 	}
@@ -99,18 +124,11 @@ func (s *site) explained(err error, came bool) error {
 	if came || early.PageToken != "" {
 		err = fmt.Errorf("listing truncated: %w", err)
 	}
-	switch answer.Code {
-	case "SERVICE_DISABLED", "accessNotConfigured":
-		// It is disabled in the project whose quota is used, which is the same for all
-		// parents, unless that is the one that is read (D07).
-		if answer.Consumer != "" && answer.Consumer != s.parent {
-			s.disabled.CompareAndSwap(nil, &err)
-		}
-	case "INVALID_ARGUMENT":
-		err = fmt.Errorf("%w (is %s the right parent, and this machine's clock right?)", err, s.parent)
-	}
 	return err
 }
+
+// stop ends what has not begun, for all parents: each would meet the same.
+func (s *site) stop(err error) { s.refused.CompareAndSwap(nil, &err) }
 
 // pages counts the pages that come for the task under way: listings do not show them.
 func pages(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {

@@ -122,13 +122,22 @@ func TestWhose(t *testing.T) {
 		{`{"type":"external_account","service_account_impersonation_url":"https://example.com/"}`, "", ""},
 		{`{"client_email":"c@example-1.example.com.iam.gserviceaccount.com"}`, "c@example-1.example.com.iam.gserviceaccount.com", ""},
 		{`{"client_email":"1-compute@developer.gserviceaccount.com"}`, "1-compute@developer.gserviceaccount.com", ""},
-		{``, "", ""},
+		{`{"type":"external_account","audience":"//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/p"}`, "", ""},
+		{``, "", "example-5"}, // no file: the machine's
 		{`[`, "", ""},
 	} {
-		caller, project := whose(t.Context(), auth.NewCredentials(&auth.CredentialsOptions{JSON: []byte(c.json)}))
+		caller, project := whose(t.Context(), auth.NewCredentials(&auth.CredentialsOptions{
+			JSON:              []byte(c.json),
+			ProjectIDProvider: auth.CredentialsPropertyFunc(func(context.Context) (string, error) { return "example-5", nil }), // of the machine
+		}))
 		if caller != c.caller || project != c.project {
 			t.Errorf("%s: %q reads on the quota of %q", c.json, caller, project)
 		}
+	}
+	if _, project := whose(t.Context(), auth.NewCredentials(&auth.CredentialsOptions{
+		ProjectIDProvider: auth.CredentialsPropertyFunc(func(context.Context) (string, error) { return "x", errTimeout{} }),
+	})); project != "" {
+		t.Errorf("a machine that does not say it is of %q", project)
 	}
 }
 

@@ -74,22 +74,15 @@ const active = "ACTIVE"
 // projects finds all projects that the credentials see. Half a list would be half a map
 // that nothing is said about.
 func (e *Estate) projects(ctx context.Context) (list []Parent, err error) {
-	seen := make(map[string]bool)
-	for token := ""; ; {
+	page := func(ctx context.Context, token string) ([]*cloudresourcemanager.Project, string, error) {
 		page, err := e.search.Projects.Search().PageToken(token).Context(ctx).Do()
 		if err != nil {
-			return nil, asking(ctx, err)
+			return nil, "", err
 		}
-		for _, p := range page.Projects {
-			list = append(list, found(p))
-		}
-		if token = page.NextPageToken; token == "" {
-			break
-		}
-		if seen[token] {
-			return nil, asking(ctx, &inventory.RepeatedTokenError{Pages: len(seen) + 1})
-		}
-		seen[token] = true
+		return page.Projects, page.NextPageToken, nil
+	}
+	if err := inventory.Each(ctx, page, func(p *cloudresourcemanager.Project) { list = append(list, found(p)) }); err != nil {
+		return nil, asking(ctx, err)
 	}
 	slices.SortFunc(list, func(a, b Parent) int { return strings.Compare(a.Name, b.Name) })
 	list = slices.CompactFunc(list, func(a, b Parent) bool { return a.Name == b.Name })

@@ -127,6 +127,15 @@ func TestDiscovered(t *testing.T) {
 	}
 }
 
+// endless answers with a token that is always new, and nothing else.
+func endless() http.HandlerFunc {
+	n := 0
+	return func(w http.ResponseWriter, _ *http.Request) {
+		n++
+		_, _ = fmt.Fprintf(w, `{"nextPageToken":"t%d"}`, n)
+	}
+}
+
 // TestNotDiscovered: where projects cannot be found that is an error, with what helps,
 // and no empty success.
 func TestNotDiscovered(t *testing.T) {
@@ -150,6 +159,7 @@ func TestNotDiscovered(t *testing.T) {
 		{"no login", refuses(401, `{"error":{"code":401,"message":"invalid","status":"UNAUTHENTICATED"}}`), []string{"gave no token", "log in again"}},
 		{"broken", refuses(500, `oops`), []string{"--parent"}},
 		{"a page of somebody else's", refuses(200, `<html>`), []string{"--parent"}},
+		{"pages of nothing", endless(), []string{"truncated", "has no end", "--parent"}},
 		{"the same token", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"nextPageToken":"a"}`)) }, []string{"truncated"}},
 	} {
 		f := &fake{answer: whole(), projects: c.projects}

@@ -30,7 +30,9 @@ func TestReasons(t *testing.T) {
 		{"the API is disabled", fails(codes.PermissionDenied, disabled, reason("SERVICE_DISABLED", "consumer", "projects/77", "service", "cloudasset.googleapis.com")),
 			inventory.APIDisabled, false, []string{"the project whose quota is used", "gcloud services enable cloudasset.googleapis.com --project 77"}},
 		{"a quota project without rights", fails(codes.PermissionDenied, "Caller does not have required permission to use project quota-1.", reason("USER_PROJECT_DENIED", "consumer", "projects/quota-1")),
-			inventory.AccessDenied, true, []string{"project quota-1", "roles/serviceusage.serviceUsageConsumer"}},
+			inventory.AccessDenied, false, []string{"project quota-1", "roles/serviceusage.serviceUsageConsumer"}},
+		{"a token for something else", fails(codes.PermissionDenied, "Request had insufficient authentication scopes.", reason("ACCESS_TOKEN_SCOPE_INSUFFICIENT", "service", "cloudasset.googleapis.com")),
+			inventory.AccessDenied, false, []string{"insufficient authentication scopes"}},
 		{"an unknown parent", fails(codes.NotFound, "Resource projects/example-1 was not found."), inventory.AccessDenied, true, []string{"was not found"}},
 		{"a wrong parent", fails(codes.InvalidArgument, "Request contains an invalid argument."), inventory.NotSupported, true, []string{"is projects/example-1 the right parent"}},
 		{"no such RPC", fails(codes.Unimplemented, "unknown method"), inventory.NotSupported, true, nil},
@@ -86,35 +88,78 @@ func TestNothingLost(t *testing.T) {
 	}
 }
 
-// TestD07DisabledForAll: the API of the project whose quota is used is disabled for all
-// parents, so that the others need not be asked; that of a parent for it alone.
-func TestD07DisabledForAll(t *testing.T) {
+// TestD07RefusedForAll: what is the matter with the project whose quota is used, or with
+// the token, is the same for all parents, so that the others need not be asked; what is
+// with one of them, or with nobody knows whose project, is not.
+func TestD07RefusedForAll(t *testing.T) {
 	for _, c := range []struct {
-		consumer string
-		asked    int
-		failed   int
+		reason, consumer, quota string
+		all                     bool
 	}{
-		{"projects/quota-1", 1, 3},
-		{one, 3, 1},
+		{"SERVICE_DISABLED", "projects/quota-1", "quota-1", true},
+		{"SERVICE_DISABLED", "projects/77", "quota-1", true}, // its number
+		{"SERVICE_DISABLED", one, "quota-1", false},
+		{"SERVICE_DISABLED", "projects/77", "", false}, // the number of the parent, for all that is known
+		{"USER_PROJECT_DENIED", "projects/quota-1", "quota-1", true},
+		{"USER_PROJECT_DENIED", "projects/77", "", false},
+		{"ACCESS_TOKEN_SCOPE_INSUFFICIENT", "", "", true},
 	} {
-		f := &fake{answer: func(q question) page {
-			if q.parent == one {
-				return fails(codes.PermissionDenied, "disabled", reason("SERVICE_DISABLED", "consumer", c.consumer, "service", "cloudasset.googleapis.com"))
+		for _, late := range []bool{false, true} { // on the second page
+			f := &fake{answer: func(q question) page {
+				switch {
+				case q.parent != one:
+					return of("", instance)
+				case late && q.token == "":
+					return of("2", instance)
+				}
+				return fails(codes.PermissionDenied, "no", reason(c.reason, "consumer", c.consumer, "service", "cloudasset.googleapis.com"))
+			}}
+			e, err := Open(t.Context(), Options{Parents: []string{one, two, "folders/5"}, Endpoint: f.serve(t), QuotaProject: c.quota, Governor: governor(t)})
+			if err != nil {
+				t.Fatal(err)
 			}
-			return of("", instance)
-		}}
-		r := runWith(t.Context(), t, f.open(t, one, two, "folders/5"), inventory.Options{Workers: 1}, "resources")
-		failed := 0
-		for _, rec := range r.records {
-			if rec.Status == inventory.Failed {
-				failed++
-				if rec.Reason != inventory.APIDisabled || !strings.Contains(rec.Error, "gcloud services enable") {
-					t.Errorf("%+v", rec)
+			t.Cleanup(e.Close)
+			r := runWith(t.Context(), t, e, inventory.Options{Workers: 1}, "resources")
+			asked, want := len(f.questions("")), 3
+			if c.all {
+				want = 1
+			}
+			if late {
+				want++
+			}
+			if asked != want || len(r.records) != 3 {
+				t.Errorf("%+v: %d questions, want %d; %v", c, asked, want, r.tasks())
+			}
+			for i, rec := range r.records {
+				switch {
+				case i > 0 && !c.all && rec.Status != inventory.Success, i > 0 && c.all && rec.Status != inventory.Failed, i == 0 && rec.Status == inventory.Success:
+					t.Errorf("%+v: %+v", c, rec)
+				case i > 0 && strings.Contains(rec.Error, "truncated"):
+					t.Errorf("%q is another's listing", rec.Error)
 				}
 			}
 		}
-		if n := len(f.questions("")); n != c.asked || failed != c.failed || len(r.records) != 3 {
-			t.Errorf("%s: %d questions and %d failures, want %d and %d", c.consumer, n, failed, c.asked, c.failed)
+	}
+}
+
+// TestManyWithoutQuota: forty parents meet one refusal of the quota's project with as
+// many requests as run side by side at most.
+func TestManyWithoutQuota(t *testing.T) {
+	f := &fake{answer: func(question) page {
+		return fails(codes.PermissionDenied, "Caller does not have required permission to use project quota-1.", reason("USER_PROJECT_DENIED", "consumer", "projects/quota-1"))
+	}}
+	var parents []string
+	for i := range 40 {
+		parents = append(parents, fmt.Sprintf("projects/example-%d", i+1))
+	}
+	const workers = 4
+	r := runWith(t.Context(), t, f.open(t, parents...), inventory.Options{Workers: workers})
+	if n := len(f.questions("")); n > workers || len(r.records) != 80 {
+		t.Errorf("%d requests, %d records", n, len(r.records))
+	}
+	for _, rec := range r.records {
+		if rec.Status != inventory.Failed || rec.Reason != inventory.AccessDenied || !strings.HasPrefix(rec.Error, "the caller may not use the quota of project quota-1") {
+			t.Errorf("%+v", rec)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"cloud.google.com/go/asset/apiv1/assetpb"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
@@ -119,6 +120,9 @@ func (q *request) denied() problem {
 	switch {
 	case q.operation == listAssets:
 		permission = "cloudasset.assets.listResource"
+		if m, ok := q.message.(*assetpb.ListAssetsRequest); ok && m.GetContentType() == assetpb.ContentType_IAM_POLICY {
+			permission = "cloudasset.assets.listIamPolicy" // (asset-inventory/docs/listing-assets)
+		}
 	case q.service == managerService:
 		permission = "resourcemanager.projects.get"
 	case q.service == clusterService:
