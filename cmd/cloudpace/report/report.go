@@ -88,7 +88,7 @@ func pageOf(doc inventory.Document) page {
 		Class:     string(s.Outcome),
 		Headline:  headline(s),
 		Alerts:    alerts(s),
-		Sentences: []string{words.Found(s, ""), words.Paced(doc), words.Missing(doc.Coverage)},
+		Sentences: sentences(doc),
 		Provider:  strings.Join(s.Provider, ", "),
 		Date:      s.Started.UTC().Format("2 January 2006, 15:04 UTC"),
 		Tiles:     tiles(doc),
@@ -111,6 +111,15 @@ func policy() string {
 	}
 	return "default-src 'none'; style-src " + hash(string(style)) + "; script-src " + hash(string(script)) +
 		"; base-uri 'none'; form-action 'none'"
+}
+
+// sentences are those that the screen ends with.
+func sentences(doc inventory.Document) []string {
+	list := []string{words.Found(doc.Summary, ""), words.Paced(doc)}
+	if shared := words.Shared(doc.Fleet); shared != "" {
+		list = append(list, shared)
+	}
+	return append(list, words.Missing(doc.Coverage))
 }
 
 func headline(s inventory.Summary) string {

@@ -121,6 +121,7 @@ func (p parsed) checkOrder() {
 // TestOutcomes: how a run ended is the first thing the page says.
 func TestOutcomes(t *testing.T) {
 	complete := examplerun.Document(1, 2)
+	complete.Fleet = &inventory.Fleet{Store: "redis://cache.example.com", Members: 4}
 	interrupted, failed, broken, empty := examplerun.WithGaps(), examplerun.Document(1, 1), examplerun.Document(1, 1), inventory.Document{}
 	interrupted.Summary.Outcome, interrupted.Summary.Error = inventory.Interrupted, "interrupt"
 	interrupted.Coverage = append(interrupted.Coverage, inventory.Record{Account: "111122223333", Region: "us-east-1", Task: "iam_roles", Status: inventory.Skipped, Reason: inventory.Truncated})
@@ -139,7 +140,7 @@ func TestOutcomes(t *testing.T) {
 		header   []string
 		missing  []string
 	}{
-		{"complete", complete, "complete", "Complete: everything asked for was read", []string{"20 of 20", "Throttled: never"}, []string{"Nothing: all tasks are complete.", "2 regions enabled and not asked for"}},
+		{"complete", complete, "complete", "Complete: everything asked for was read", []string{"20 of 20", "Throttled: never", "Shared its limits with 3 other processes, through redis://cache.example.com."}, []string{"Nothing: all tasks are complete.", "2 regions enabled and not asked for"}},
 		{"gaps", examplerun.WithGaps(), "partial", "Finished, with gaps", []string{"Missing: something in 25 of 120 tasks"}, []string{"access_denied 10 tasks", "not_supported 11 tasks"}},
 		{"interrupted", interrupted, "interrupted", "Interrupted", []string{"Interrupted (interrupt); what was read until then is kept."}, []string{"not begun iam_roles"}},
 		{"failed", failed, "failed", "Failed: nothing could be read", []string{"an earlier run's", "0 of 10"}, []string{"credentials_expired 10 tasks", "Renew them"}},
