@@ -268,3 +268,21 @@ func TestIdle(t *testing.T) {
 		}
 	})
 }
+
+// TestDeniedPermission: a denial names the permission that each content takes.
+func TestDeniedPermission(t *testing.T) {
+	o := startWith(t, sim.Fault{Kind: sim.Denied})
+	for protocol, c := range o.clients() {
+		for content, want := range map[assetpb.ContentType]string{
+			assetpb.ContentType_CONTENT_TYPE_UNSPECIFIED: "cloudasset.assets.listResource",
+			assetpb.ContentType_RESOURCE:                 "cloudasset.assets.listResource",
+			assetpb.ContentType_IAM_POLICY:               "cloudasset.assets.listIamPolicy",
+		} {
+			_, _, err := once(t.Context(), c, &assetpb.ListAssetsRequest{Parent: onePage.Parent, ContentType: content})
+			var api *apierror.APIError
+			if !errors.As(err, &api) || api.Metadata()["permission"] != want {
+				t.Errorf("%s: %v: %v", protocol, content, err)
+			}
+		}
+	}
+}
