@@ -32,6 +32,9 @@ func TestProcesses(t *testing.T) {
 		}
 		running = append(running, c)
 	}
+	for end := time.Now().Add(30 * time.Second); len(read(t, path).Scopes) < many*15 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
 	for _, c := range running {
 		for range 10 {
 			read(t, path)

@@ -111,7 +111,7 @@ func TestOutages(t *testing.T) {
 			}
 			never("alone")
 			for _, m := range members {
-				if s := m.State(); !s.Alone || s.Outages != 1 || s.Members != 2 {
+				if s := m.State(); !s.Alone || s.Outages == 0 || s.Members != 2 {
 					t.Errorf("without Redis: %+v", s)
 				}
 			}
@@ -131,9 +131,11 @@ func TestOutages(t *testing.T) {
 			}
 			stop()
 			work.Wait()
-			for _, log := range logged {
-				if w, i := log.warnings.Load(), log.infos.Load(); w != 1 || i != 1 {
-					t.Errorf("%d warnings and %d other events", w, i)
+			for i, log := range logged {
+				// A busy machine may make one outage more, but each is told once.
+				outages := members[i].State().Outages
+				if w, i := log.warnings.Load(), log.infos.Load(); int(w) != outages || int(i) != outages {
+					t.Errorf("%d outages, %d warnings and %d other events", outages, w, i)
 				}
 			}
 		})

