@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -158,13 +157,7 @@ func page(f *Fault) Answer {
 // drain reads what is left of a body: only then does net/http notice that the
 // client leaves. What is longer than usual is left.
 func drain(r *http.Request) {
-	if r.Body != nil {
-		text, _ := io.ReadAll(io.LimitReader(r.Body, maxDrained)) // what cannot be read is not missed
-		r.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(text), r.Body), r.Body}
-	}
+	_, _ = Peek(r, maxDrained-1) // what cannot be read is not missed
 }
 
 const maxDrained = 1 << 20

@@ -3,7 +3,6 @@ package aws
 import (
 	"encoding/base32"
 	"encoding/binary"
-	"hash/fnv"
 	"math"
 	"strings"
 
@@ -22,7 +21,7 @@ var alphabet = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPaddin
 
 // salt ties tokens to one listing of one account and region.
 func (q *request) salt(e *sim.Estate) uint64 {
-	return e.Draw(sim.Place{Account: q.account, Region: q.region}, q.service.name+":"+q.name, 0, "token")
+	return sim.Salt(e, sim.Place{Account: q.account, Region: q.region}, q.service.name+":"+q.name)
 }
 
 // token writes a cursor with a checksum, and mixed so that counting up shows
@@ -31,7 +30,7 @@ func (c cursor) token(salt uint64) string {
 	var b [16]byte
 	binary.BigEndian.PutUint32(b[8:], uint32(c.offset)^uint32(salt))
 	binary.BigEndian.PutUint32(b[12:], uint32(c.page)^uint32(salt>>32))
-	binary.BigEndian.PutUint64(b[:], check(b[8:], salt))
+	binary.BigEndian.PutUint64(b[:], sim.Checksum(b[8:], salt))
 	return alphabet.EncodeToString(b[:])
 }
 
@@ -46,13 +45,4 @@ func parseCursor(token string, salt uint64) (cursor, bool) {
 		page:   int(binary.BigEndian.Uint32(b[12:]) ^ uint32(salt>>32)),
 	}
 	return c, c.token(salt) == token && c.offset <= math.MaxInt32 && c.page <= math.MaxInt32
-}
-
-func check(b []byte, salt uint64) uint64 {
-	h := fnv.New64a()
-	var s [8]byte
-	binary.BigEndian.PutUint64(s[:], salt)
-	_, _ = h.Write(s[:]) // a hash takes everything
-	_, _ = h.Write(b)
-	return h.Sum64()
 }

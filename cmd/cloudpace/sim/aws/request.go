@@ -1,15 +1,15 @@
 package aws
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
 )
 
 // maxBody bounds what is read of a request to find out what it asks. Requests of
@@ -155,7 +155,7 @@ func (q *request) rest(r *http.Request) {
 }
 
 func (q *request) readForm(r *http.Request) {
-	text, whole := q.peek(r)
+	text, whole := sim.Peek(r, maxBody)
 	if !whole {
 		return
 	}
@@ -169,7 +169,7 @@ func (q *request) readForm(r *http.Request) {
 }
 
 func (q *request) readJSON(r *http.Request) {
-	if text, whole := q.peek(r); whole {
+	if text, whole := sim.Peek(r, maxBody); whole {
 		if json.Unmarshal(text, &q.body) != nil {
 			q.body = nil
 		}
@@ -177,38 +177,16 @@ func (q *request) readJSON(r *http.Request) {
 }
 
 func (q *request) readCBOR(r *http.Request) {
-	if text, whole := q.peek(r); whole {
+	if text, whole := sim.Peek(r, maxBody); whole {
 		if v, err := (&cborReader{b: text}).value(); err == nil {
 			q.body, _ = v.(map[string]any)
 		}
 	}
 }
 
-// peek reads a body up to a bound and puts it back.
-func (q *request) peek(r *http.Request) (text []byte, whole bool) {
-	if r.Body == nil {
-		return nil, true
-	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(text), r.Body), r.Body}
-	return text, err == nil && len(text) <= maxBody
-}
-
 // name makes what a client calls an operation fit to be shown and counted.
 func name(text string) string {
-	const longest = 80
-	if len(text) > longest {
-		text = text[:longest]
-	}
-	text = strings.Map(func(r rune) rune {
-		if r > ' ' && r < 0x7f && r != '<' && r != '>' && r != '"' {
-			return r
-		}
-		return '_'
-	}, text)
+	text = sim.Shown(text, 80)
 	if text == "" {
 		return "unknown"
 	}

@@ -3,7 +3,6 @@ package azure
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"hash/fnv"
 	"math"
 
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/sim"
@@ -17,9 +16,7 @@ type cursor struct {
 }
 
 // salt ties tokens to one listing.
-func salt(e *sim.Estate, listing string) uint64 {
-	return e.Draw(sim.Place{}, listing, 0, "token")
-}
+func salt(e *sim.Estate, listing string) uint64 { return sim.Salt(e, sim.Place{}, listing) }
 
 // token writes a cursor with a checksum, and mixed so that counting up shows
 // nowhere.
@@ -27,12 +24,7 @@ func (c cursor) token(salt uint64) string {
 	var b [16]byte
 	binary.BigEndian.PutUint32(b[8:], uint32(c.offset)^uint32(salt))
 	binary.BigEndian.PutUint32(b[12:], uint32(c.page)^uint32(salt>>32))
-	h := fnv.New64a()
-	var s [8]byte
-	binary.BigEndian.PutUint64(s[:], salt)
-	_, _ = h.Write(s[:]) // a hash takes everything
-	_, _ = h.Write(b[8:])
-	binary.BigEndian.PutUint64(b[:], h.Sum64())
+	binary.BigEndian.PutUint64(b[:], sim.Checksum(b[8:], salt))
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 

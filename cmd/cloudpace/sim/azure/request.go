@@ -1,8 +1,6 @@
 package azure
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -39,7 +37,8 @@ func read(r *http.Request) *request {
 	}
 	q.route = parse(r.Method, r.URL.EscapedPath())
 	if q.path == graphPath {
-		q.graphQ, q.graphE = readGraph(peek(r))
+		text, _ := sim.Peek(r, maxBody)
+		q.graphQ, q.graphE = readGraph(text)
 	}
 	return q
 }
@@ -53,22 +52,6 @@ func lowerKeys(v url.Values) url.Values {
 		lower[k] = append(lower[k], values...)
 	}
 	return lower
-}
-
-// peek reads a body up to a bound and puts it back.
-func peek(r *http.Request) []byte {
-	if r.Body == nil {
-		return nil
-	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(text), r.Body), r.Body}
-	if err != nil || len(text) > maxBody {
-		return nil
-	}
-	return text
 }
 
 // listing names what is paged, for tokens to be good for nothing else.
@@ -150,15 +133,4 @@ func (q *request) item() string {
 }
 
 // name makes what a client calls something fit to be shown and counted.
-func name(text string) string {
-	const longest = 100
-	if len(text) > longest {
-		text = text[:longest]
-	}
-	return strings.Map(func(r rune) rune {
-		if r > ' ' && r < 0x7f && r != '<' && r != '>' && r != '"' {
-			return r
-		}
-		return '_'
-	}, text)
-}
+func name(text string) string { return sim.Shown(text, 100) }

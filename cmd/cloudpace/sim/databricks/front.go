@@ -1,11 +1,9 @@
 package databricks
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"hash/maphash"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -79,12 +77,8 @@ func (f *Front) Identify(r *http.Request, s sim.Setting) (*sim.Call, *sim.Answer
 		host = h
 	}
 	c := &sim.Call{Account: cmp.Or(host, "*"), Region: "*", Service: "sqlexec", Operation: "(unknown)"}
-	body, err := io.ReadAll(io.LimitReader(r.Body, longest))
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
-	if err != nil || len(body) == longest {
+	body, whole := sim.Peek(r, longest-1)
+	if !whole {
 		return c, refused(problem{http.StatusBadRequest, "BAD_REQUEST", "The body could not be read, or is too long."})
 	}
 	if warehouse, ok := thriftPath(r.URL.Path); ok {

@@ -3,7 +3,6 @@ package gcp
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"hash/fnv"
 	"math"
 	"time"
 
@@ -23,9 +22,7 @@ type cursor struct {
 }
 
 // salt ties tokens to one listing.
-func salt(e *sim.Estate, listing string) uint64 {
-	return e.Draw(sim.Place{}, listing, 0, "token")
-}
+func salt(e *sim.Estate, listing string) uint64 { return sim.Salt(e, sim.Place{}, listing) }
 
 const cursorBytes = 8 + 4*4 + 8
 
@@ -37,12 +34,7 @@ func (c cursor) token(salt uint64) string {
 		binary.BigEndian.PutUint32(b[8+4*i:], uint32(n)^uint32(salt>>(8*i)))
 	}
 	binary.BigEndian.PutUint64(b[24:], uint64(c.begun.Unix())^salt)
-	h := fnv.New64a()
-	var s [8]byte
-	binary.BigEndian.PutUint64(s[:], salt)
-	_, _ = h.Write(s[:]) // a hash takes everything
-	_, _ = h.Write(b[8:])
-	binary.BigEndian.PutUint64(b[:], h.Sum64())
+	binary.BigEndian.PutUint64(b[:], sim.Checksum(b[8:], salt))
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 

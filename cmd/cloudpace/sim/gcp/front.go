@@ -161,15 +161,4 @@ func native(c *sim.Call) *request {
 }
 
 // shown makes what a client calls something fit to be shown.
-func shown(text string) string {
-	const longest = 100
-	if len(text) > longest {
-		text = text[:longest]
-	}
-	return strings.Map(func(r rune) rune {
-		if r > ' ' && r < 0x7f && r != '<' && r != '>' && r != '"' {
-			return r
-		}
-		return '_'
-	}, text)
-}
+func shown(text string) string { return sim.Shown(text, 100) }

@@ -1,8 +1,6 @@
 package gcp
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -170,19 +168,3 @@ func payer(r *http.Request, parent string, w *world) string {
 
 // maxBody bounds what is read of a request.
 const maxBody = 1 << 20
-
-// peek reads a body up to a bound and puts it back.
-func peek(r *http.Request) []byte {
-	if r.Body == nil {
-		return nil
-	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(text), r.Body), r.Body}
-	if err != nil || len(text) > maxBody {
-		return nil
-	}
-	return text
-}

@@ -33,7 +33,8 @@ func readRPC(r *http.Request) *request {
 	if m == nil {
 		return q
 	}
-	payload, err := unframe(peek(r))
+	text, _ := sim.Peek(r, maxBody)
+	payload, err := unframe(text)
 	if err != nil {
 		q.problem = err
 		return q
