@@ -291,11 +291,7 @@ func (e LearnedScope) circuit(cause error) breaker.Memory {
 
 // Over is when nothing is left of it, so that remembering it any longer is of no use.
 func (e LearnedScope) Over() time.Time {
-	over := slices.MaxFunc([]time.Time{e.bucket().Over(), e.circuit(nil).Over(), e.BarredUntil}, time.Time.Compare)
-	if e.Closed.IsZero() {
-		return over
-	}
-	return slices.MaxFunc([]time.Time{over, e.Closed.Add(breaker.Forgotten)}, time.Time.Compare)
+	return slices.MaxFunc([]time.Time{e.bucket().Over(), e.circuit(nil).Over(), e.Closed.Add(breaker.Forgotten), e.BarredUntil}, time.Time.Compare)
 }
 
 // Recovered is when the rate is back at the ceiling, if nothing is throttled until then:

@@ -46,16 +46,14 @@ func (g *Governor) met(p *provider, s Scope, level string, b *bucket.Bucket, l *
 	if g.watcher == nil || !p.enabled {
 		return
 	}
-	limits := sharing.Limits{MaxPause: p.settings.MaxPause}
-	switch lim := p.limitsOf(s, level); {
-	case math.IsInf(lim.rate, 1):
+	lim := p.limitsOf(s, level)
+	if math.IsInf(lim.rate, 1) {
 		return
-	default:
-		// One token of the burst is kept back, where there is more than one: the calls of
-		// several processes reach the server closer together than they left, and one that
-		// comes too early would be refused, and halve the rate for all.
-		limits.Rate, limits.Burst = lim.rate, max(1, lim.burst-1)
 	}
+	// One token of the burst is kept back, where there is more than one: the calls of
+	// several processes reach the server closer together than they left, and one that comes
+	// too early would be refused, and halve the rate for all.
+	limits := sharing.Limits{Rate: lim.rate, Burst: max(1, lim.burst-1), MaxPause: p.settings.MaxPause}
 	lane := sharing.Lane{Key: s.String() + " " + level, Limits: limits, Bucket: b}
 	if l != nil {
 		lane.Adaptive, lane.MinRate, lane.Breaker = p.settings.Adaptive, p.settings.MinRPS, l.breaker

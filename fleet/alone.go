@@ -1,7 +1,7 @@
 package fleet
 
 import (
-	"context"
+	"slices"
 	"time"
 
 	"github.com/cloudpace/cloudpace/verdict"
@@ -65,25 +65,17 @@ func (l *loop) drained(now time.Time) {
 		slots = append(slots, p.shared(l.o.Lease))
 	}
 	l.mu.Unlock()
-	for len(asks) > 0 && !l.back.IsZero() {
-		k := min(most, len(asks))
-		if err := l.ask(func(ctx context.Context) error {
-			_, err := l.store.Exchange(ctx, l.self.ID, asks[:k])
-			return err
-		}); err != nil {
+	for portion := range slices.Chunk(asks, most) {
+		if _, err := l.askTokens(portion); err != nil {
 			l.unheard(&l.silent.tokens, err)
+			return
 		}
-		asks = asks[k:]
 	}
-	for len(slots) > 0 && !l.back.IsZero() {
-		k := min(most, len(slots))
-		if err := l.ask(func(ctx context.Context) error {
-			_, err := l.store.Slots(ctx, l.self.ID, slots[:k])
-			return err
-		}); err != nil {
+	for portion := range slices.Chunk(slots, most) {
+		if _, err := l.askSlots(portion); err != nil {
 			l.unheard(&l.silent.slots, err)
+			return
 		}
-		slots = slots[k:]
 	}
 }
 

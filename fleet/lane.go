@@ -3,16 +3,18 @@ package fleet
 import (
 	"errors"
 	"math"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/cloudpace/cloudpace/internal/breaker"
 	"github.com/cloudpace/cloudpace/internal/bucket"
 	"github.com/cloudpace/cloudpace/internal/sharing"
+	"github.com/cloudpace/cloudpace/verdict"
 )
 
-// lane is one bucket that is shared. All but dirty belongs to the loop, or is guarded by
-// the membership's lock where that says so.
+// lane is one bucket that is shared. But for dirty and gone it belongs to the loop, from
+// when the loop first hears of it.
 type lane struct {
 	sharing.Lane
 	m     *Membership
@@ -204,12 +206,10 @@ func (n *lane) trouble(now time.Time, members int) (begins bool) {
 	if n.failing.IsZero() {
 		n.failing = now
 	}
-	if n.wasAlone || now.Sub(n.failing) < patience {
-		n.again = now.Add(repeat)
-	} else {
+	if begins = !n.wasAlone && now.Sub(n.failing) >= patience; begins {
 		n.alone(now, members)
-		begins = true
 	}
+	n.again = now.Add(repeat)
 	if n.wasAlone {
 		n.again = now.Add(retries)
 	}
@@ -230,4 +230,13 @@ func (n *lane) lost(now time.Time, ask BucketAsk) {
 	}
 	n.again = now.Add(short)
 	n.visit = sooner(n.visit, n.again)
+}
+
+// text words the error that opened a circuit.
+func text(key string, err error) string {
+	if err == nil {
+		return ""
+	}
+	provider, _, _ := strings.Cut(key, "/")
+	return verdict.DescribeFor(provider, err)
 }

@@ -2,7 +2,7 @@ package fleet
 
 import (
 	"context"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/cloudpace/cloudpace/verdict"
@@ -81,6 +81,24 @@ func (l *loop) ask(question func(context.Context) error) error {
 	return question(ctx)
 }
 
+// askTokens asks for buckets.
+func (l *loop) askTokens(asks []BucketAsk) (grants []BucketGrant, err error) {
+	err = l.ask(func(ctx context.Context) (err error) {
+		grants, err = l.store.Exchange(ctx, l.self.ID, asks)
+		return err
+	})
+	return grants, err
+}
+
+// askSlots asks for pools.
+func (l *loop) askSlots(asks []SlotsAsk) (grants []SlotsGrant, err error) {
+	err = l.ask(func(ctx context.Context) (err error) {
+		grants, err = l.store.Slots(ctx, l.self.ID, asks)
+		return err
+	})
+	return grants, err
+}
+
 // present says that this process is there. It is also how an answer is looked for while
 // there is none.
 func (l *loop) present(now time.Time) {
@@ -124,20 +142,18 @@ func (l *loop) buckets() {
 			l.wait.put(n)
 		}
 	}
-	for len(asks) > 0 && !l.isAlone() {
-		k := min(most, len(asks))
-		l.exchange(lanes[:k], asks[:k])
-		lanes, asks = lanes[k:], asks[k:]
+	for portion := range slices.Chunk(asks, most) {
+		if l.isAlone() {
+			break // what is left is told when it shares again
+		}
+		l.exchange(lanes[:len(portion)], portion)
+		lanes = lanes[len(portion):]
 	}
 }
 
 // exchange asks for some buckets.
 func (l *loop) exchange(lanes []*lane, asks []BucketAsk) {
-	var grants []BucketGrant
-	err := l.ask(func(ctx context.Context) (err error) {
-		grants, err = l.store.Exchange(ctx, l.self.ID, asks)
-		return err
-	})
+	grants, err := l.askTokens(asks)
 	now := time.Now()
 	if err != nil {
 		for i, n := range lanes {
@@ -184,11 +200,7 @@ func (l *loop) slots() (more bool) {
 	if len(asks) == 0 {
 		return more
 	}
-	var grants []SlotsGrant
-	err := l.ask(func(ctx context.Context) (err error) {
-		grants, err = l.store.Slots(ctx, l.self.ID, asks)
-		return err
-	})
+	grants, err := l.askSlots(asks)
 	if err != nil {
 		for _, p := range pools {
 			p.lost()
@@ -236,19 +248,7 @@ func (l *loop) leave() {
 	}
 	// A store that is gone by now lets all this run out by itself.
 	if len(asks) > 0 {
-		_ = l.ask(func(ctx context.Context) error {
-			_, err := l.store.Exchange(ctx, l.self.ID, asks)
-			return err
-		})
+		_, _ = l.askTokens(asks)
 	}
 	_ = l.ask(func(ctx context.Context) error { return l.store.Leave(ctx, l.self.ID) })
-}
-
-// text words the error that opened a circuit.
-func text(key string, err error) string {
-	if err == nil {
-		return ""
-	}
-	provider, _, _ := strings.Cut(key, "/")
-	return verdict.DescribeFor(provider, err)
 }

@@ -64,9 +64,9 @@ func (p *pool) trouble(now time.Time, members int) (begins bool) {
 	if p.failing.IsZero() {
 		p.failing = now
 	}
-	if p.lost(); !p.wasAlone && now.Sub(p.failing) >= patience {
+	p.lost()
+	if begins = !p.wasAlone && now.Sub(p.failing) >= patience; begins {
 		p.alone(members)
-		begins = true
 	}
 	if p.wasAlone {
 		p.again = now.Add(retries)

@@ -46,6 +46,16 @@ func joined(t testing.TB, store fleet.Store, g *cloudpace.Governor, o ...fleet.O
 	return m
 }
 
+// pair is two governors that share, of which the second has been in use.
+func pair(t testing.TB, store fleet.Store) (a, b *cloudpace.Governor) {
+	t.Helper()
+	a, b = governed(t), governed(t)
+	joined(t, store, a)
+	joined(t, store, b)
+	admit(t, b, ec2).End(nil)
+	return a, b
+}
+
 // admit lets a call of a scope pass, and tells when.
 func admit(t testing.TB, g *cloudpace.Governor, s cloudpace.Scope, opts ...cloudpace.BeginOption) *cloudpace.Call {
 	t.Helper()
@@ -116,10 +126,7 @@ func TestOneCaller(t *testing.T) {
 func TestThrottleIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newWatched()
-		a, b := governed(t), governed(t)
-		joined(t, store, a)
-		joined(t, store, b)
-		admit(t, b, ec2).End(nil)
+		a, b := pair(t, store)
 		admit(t, a, ec2).End(&verdict.ResponseError{Provider: "aws", StatusCode: 503, Code: "RequestLimitExceeded", Header: map[string][]string{"Retry-After": {"7"}}})
 		synctest.Wait()
 		start := time.Now()
@@ -155,10 +162,7 @@ func TestThrottleIsShared(t *testing.T) {
 func TestCircuitIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newWatched()
-		a, b := governed(t), governed(t)
-		joined(t, store, a)
-		joined(t, store, b)
-		admit(t, b, ec2).End(nil)
+		a, b := pair(t, store)
 		for range 5 {
 			admit(t, a, ec2).End(&verdict.ResponseError{Provider: "aws", StatusCode: 500, Code: "InternalFailure"})
 		}
@@ -382,10 +386,7 @@ func TestLevelsAreShared(t *testing.T) {
 func TestAPauseThatIsHeardOfAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newWatched()
-		a, b := governed(t), governed(t)
-		joined(t, store, a)
-		joined(t, store, b)
-		admit(t, b, ec2).End(nil)
+		a, b := pair(t, store)
 		c := admit(t, a, ec2)
 		c.Pause(10 * time.Second)
 		c.End(nil)

@@ -179,10 +179,7 @@ func TestOneThatFails(t *testing.T) {
 func TestOldNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newWatched()
-		a, b := governed(t), governed(t)
-		joined(t, store, a)
-		joined(t, store, b)
-		admit(t, b, ec2).End(nil)
+		a, b := pair(t, store)
 		c := admit(t, a, ec2)
 		store.set(errors.New("gone"))
 		c.Pause(200 * time.Second)
