@@ -18,6 +18,9 @@ type Terms struct {
 	Deadline time.Time // refuse as soon as a token by then is impossible
 	Patience time.Time // from then on go into debt instead of waiting on
 	Place    uint64    // a place that was held before, from Waiter.Place
+	// Signal, where it is set, is called instead of a signal on C, with locks held: it is
+	// to be quick and not to call back. It is for who has no goroutine for each waiter.
+	Signal func()
 }
 
 // Waiter is a caller in the queue. It belongs to one goroutine.
@@ -271,6 +274,10 @@ func (g *group) poke() {
 }
 
 func (w *Waiter) signal() {
+	if w.terms.Signal != nil {
+		w.terms.Signal()
+		return
+	}
 	select {
 	case w.C <- struct{}{}:
 	default:
