@@ -136,6 +136,8 @@ func (a *admission) send() (again bool, err error) {
 		c.lane.account.slots.Release() // two admissions at once: one slot is enough
 	}
 	c.slot = c.slot || a.slot
+	c.settle(a.now)
+	c.forget() // of an attempt that nobody reported
 	c.mark = a.mark
 	c.reported = false
 	repeats := c.paid != unpaid
@@ -169,6 +171,7 @@ func (a *admission) undo() {
 	if a.taken {
 		a.taken = false
 		a.c.charge.leaf.bucket.Return(a.now, a.mark)
+		a.mark = bucket.Mark{}
 	}
 	if a.slot {
 		a.slot = false
@@ -262,6 +265,12 @@ func (a *admission) queueForSlot() (again bool, err error) {
 	case <-w.Ready: // it came free meanwhile
 	default:
 		a.waited = true
+		a.mark = c.charge.leaf.bucket.Hold(a.mark)
+		defer func() {
+			if a.slot {
+				a.mark = c.charge.leaf.bucket.Go(a.now, a.mark)
+			}
+		}()
 	}
 	var tick <-chan time.Time
 	deadline := a.until
@@ -340,7 +349,8 @@ func (c *Call) rebind() error {
 	if !c.done {
 		c.letGo()
 		c.lane, c.charge = lane, charge
-		c.ticket = breaker.Ticket{} // of the old breaker
+		c.mark, c.owing = bucket.Mark{}, false // of the old bucket
+		c.ticket = breaker.Ticket{}            // of the old breaker
 		return nil
 	}
 	if charge != lane {

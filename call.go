@@ -56,8 +56,9 @@ type Call struct {
 	mu           sync.Mutex
 	lane, charge *lane
 	ticket       breaker.Ticket
-	mark         bucket.Mark // of the attempt under way
-	slot         bool // a slot is held
+	mark         bucket.Mark // of the attempt under way, or of the one that was throttled
+	owing        bool        // it was throttled, and is to be repeated
+	slot         bool        // a slot is held
 	done         bool
 	counted      bool          // as a call, for those that count once
 	reported     bool          // the attempt under way has been reported
@@ -160,6 +161,7 @@ func (c *Call) failed(now time.Time, f *failure) (cut rateCut) {
 			rate, isCut := 0.0, false
 			if c.charge.provider.enabled {
 				rate, isCut = c.charge.leaf.bucket.Throttled(now, c.mark, f.hint)
+				c.owing = c.mark != bucket.Mark{}
 			}
 			if isCut {
 				cut = rateCut{rate, f.hint}
@@ -176,12 +178,35 @@ func (c *Call) failed(now time.Time, f *failure) (cut rateCut) {
 				n.transient.Add(1)
 				n.lastError.Store(&text)
 			})
+		case verdict.Fatal:
+			if f.answered {
+				c.charge.leaf.bucket.Answered(now, c.mark)
+				c.mark = bucket.Mark{}
+			}
 		}
 	}
+	c.forget()
 	if !c.opt.hold {
 		c.giveSlot()
 	}
 	return cut
+}
+
+// forget tells the bucket of an attempt that is over that nothing is known of it, unless
+// it has heard of it, or will when the call goes on.
+func (c *Call) forget() {
+	if c.mark != (bucket.Mark{}) && !c.owing {
+		c.charge.leaf.bucket.Unknown(c.mark)
+		c.mark = bucket.Mark{}
+	}
+}
+
+// settle tells the bucket that a throttled attempt is repeated now, or never.
+func (c *Call) settle(now time.Time) {
+	if c.owing {
+		c.charge.leaf.bucket.Settled(now, c.mark)
+		c.owing, c.mark = false, bucket.Mark{}
+	}
 }
 
 // Succeeded reports that the attempt under way, or a page, arrived: the rate
@@ -204,6 +229,7 @@ func (c *Call) succeeded(now time.Time) {
 	c.last = nil
 	c.lane.leaf.breaker.Renew(now, c.ticket)
 	c.charge.leaf.bucket.Succeeded(now, c.mark)
+	c.mark = bucket.Mark{}
 	c.lane.provider.budget.Refund()
 }
 
@@ -304,7 +330,7 @@ func (c *Call) End(err error) {
 	}
 	opened, closed := c.lane.leaf.breaker.Report(now, c.ticket, end.outcome, err)
 	c.record(end, opened)
-	c.finish()
+	c.finish(now)
 	c.mu.Unlock()
 	if err != nil {
 		c.parent.noteNested(err)
@@ -341,13 +367,16 @@ func (c *Call) Drop() {
 	if c.done {
 		return
 	}
-	c.lane.leaf.breaker.Report(time.Now(), c.ticket, breaker.Neutral, nil)
-	c.finish()
+	now := time.Now()
+	c.lane.leaf.breaker.Report(now, c.ticket, breaker.Neutral, nil)
+	c.finish(now)
 }
 
 // finish gives everything back. c.mu is held.
-func (c *Call) finish() {
+func (c *Call) finish(now time.Time) {
 	c.done = true
+	c.settle(now)
+	c.forget()
 	if c.paid == paidToken {
 		c.lane.provider.budget.GiveBack()
 	}

@@ -184,13 +184,16 @@ func (g *Governor) makeLeaf(p *provider, s Scope, now time.Time) *leaf {
 		}
 		parent = account
 	}
+	learn, soft := p.settings.learning(s.Service, s.Operation)
 	l := &leaf{
 		scope:   at,
 		account: account,
 		bucket: bucket.New(bucket.Options{
 			Rate:     lim.rate,
 			Burst:    lim.burst,
-			Adaptive: p.settings.Adaptive,
+			Adaptive: p.settings.Adaptive && !learn,
+			Learn:    learn,
+			Soft:     soft,
 			MinRate:  p.settings.MinRPS,
 			MaxPause: p.settings.MaxPause,
 		}, parent, now),

@@ -146,7 +146,7 @@ func (b *Bucket) Idle(now time.Time) bool {
 	if f := b.feed; f != nil {
 		return b.held() == 0 && b.tokens > -epsilon && f.used == 0 && f.throttled.IsZero() && f.paused.IsZero()
 	}
-	if m := b.learns(); m != nil && (m.Taught() || !m.Full()) {
+	if m := b.learns(); m != nil && !m.Idle() {
 		return false
 	}
 	return b.tokens >= b.burst-epsilon
