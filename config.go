@@ -93,7 +93,8 @@ const (
 	// ControllerLearn finds out the rate and the burst that the server has, and keeps
 	// to them: a throttle is a measurement for it, and it probes from time to time,
 	// more rarely the surer it is, whether there is more to be had. It goes beyond
-	// MaxRPS and Burst where the Ceiling is soft.
+	// MaxRPS and Burst where the Ceiling is soft. It has no part in buckets above the
+	// leaves, nor where Adaptive is false or MaxRPS is +Inf.
 	ControllerLearn Controller = "learn"
 )
 
