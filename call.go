@@ -3,7 +3,6 @@ package cloudpace
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/cloudpace/cloudpace/internal/breaker"
@@ -43,16 +42,17 @@ import (
 // [Do] is this loop with its back-off. A Call is safe for concurrent use, so that
 // it can be ended from another goroutine; its attempts follow one another.
 type Call struct {
-	g      *Governor
-	own    callContext // around what Begin was given: only that one's end is a cancellation
-	parent *Call
-	opt    callOptions
+	own *callContext
+	opt callOptions
 
-	carrier
 	inert   bool // the provider is disabled: everything passes, nothing is held
 	covered bool // it began under a call of its account, and takes no slot
 
-	mu           sync.Mutex
+	// alone: no other goroutine has the call, as long as Begin has not returned it and in
+	// all of a Do. Then nothing is locked.
+	alone bool
+
+	// Guarded by own.mu.
 	lane, charge *lane
 	ticket       breaker.Ticket
 	slot         bool // a slot is held
@@ -63,7 +63,6 @@ type Call struct {
 	free         int           // free retries used since the last page
 	paid         payment       // for the retry that is decided and not sent
 	last         *failure      // nil before one, and after a success
-	nested       []error       // how calls begun under this attempt ended badly; never changed in place
 	over         chan struct{} // closed at the end, for an admission that waits; made when asked for
 }
 
@@ -101,7 +100,21 @@ var (
 // tells calls that are begun under it whose part they are. Such a call takes no
 // second slot, and its final error is neither repeated nor held against this
 // call's service.
-func (c *Call) Context() context.Context { return &c.own }
+func (c *Call) Context() context.Context { return c.own }
+
+func (c *Call) lock() {
+	if !c.alone {
+		c.own.mu.Lock()
+	}
+}
+
+func (c *Call) unlock() {
+	if !c.alone {
+		c.own.mu.Unlock()
+	}
+}
+
+func (c *Call) provider() string { return c.own.lane.scope.Provider }
 
 // Governed tells whether the call is governed at all. It is not where the governor
 // or the provider was disabled when it began: then every method lets it pass, and
@@ -120,13 +133,13 @@ func (c *Call) fail(err error) *failure {
 	if c.inert {
 		return f
 	}
-	c.mu.Lock()
+	c.lock()
 	if c.done || c.reported {
-		c.mu.Unlock()
+		c.unlock()
 		return f
 	}
 	cut := c.failed(time.Now(), f)
-	c.mu.Unlock()
+	c.unlock()
 	c.logCut(cut)
 	return f
 }
@@ -139,11 +152,11 @@ type rateCut struct {
 
 func (c *Call) logCut(cut rateCut) {
 	if cut.rps > 0 {
-		c.g.log.Debug("rate cut", "scope", c.charge.leaf.scope.String(), "rps", cut.rps, "hint", cut.hint)
+		c.own.lane.g.log.Debug("rate cut", "scope", c.charge.leaf.scope.String(), "rps", cut.rps, "hint", cut.hint)
 	}
 }
 
-// failed takes a failure in. c.mu is held.
+// failed takes a failure in. The lock is held.
 func (c *Call) failed(now time.Time, f *failure) (cut rateCut) {
 	if f.kind == verdict.OK {
 		c.succeeded(now) // a 304, say, that somebody made an error of
@@ -188,8 +201,8 @@ func (c *Call) Succeeded() {
 	if c.inert {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	if !c.done && !c.reported {
 		c.succeeded(time.Now())
 	}
@@ -216,8 +229,8 @@ func (c *Call) Retry() error {
 	if c.inert {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	switch {
 	case c.done:
 		return errEnded
@@ -253,18 +266,24 @@ func (c *Call) Next(ctx context.Context) error {
 	if c.inert {
 		return ctx.Err()
 	}
-	c.mu.Lock()
+	c.lock()
 	if c.done {
-		c.mu.Unlock()
+		c.unlock()
 		return errEnded
 	}
 	if !c.opt.hold {
 		c.giveSlot()
 	}
-	c.nested = nil // of an attempt that is over
-	token := !c.opt.free || c.afterFailure != verdict.Transient
-	c.mu.Unlock()
-	return c.admit(ctx, time.Now(), token)
+	c.own.nested.Store(nil) // of an attempt that is over
+	now := time.Now()
+	a := admission{ctx: ctx, start: now, now: now, until: c.opt.deadline}
+	a.token = !c.opt.free || c.afterFailure != verdict.Transient
+	a.page = c.opt.pages && c.counted && c.afterFailure == verdict.OK
+	c.unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.admit(a)
 }
 
 // End says that the operation is over, with its final error or nil. An attempt
@@ -283,9 +302,9 @@ func (c *Call) End(err error) {
 	if err != nil {
 		end = c.ending(err)
 	}
-	c.mu.Lock()
+	c.lock()
 	if c.done {
-		c.mu.Unlock()
+		c.unlock()
 		return
 	}
 	var now time.Time
@@ -303,19 +322,19 @@ func (c *Call) End(err error) {
 	opened, closed := c.lane.leaf.breaker.Report(now, c.ticket, end.outcome, err)
 	c.record(end, opened)
 	c.finish()
-	c.mu.Unlock()
+	c.unlock()
 	if err != nil {
-		c.parent.noteNested(err)
+		c.own.parent.noteNested(err)
 	}
 	c.logCut(cut)
 	switch scope := c.lane.leaf.scope; {
 	case opened:
-		c.g.log.Warn("circuit opened", "scope", scope.String(), "error", err)
+		c.own.lane.g.log.Warn("circuit opened", "scope", scope.String(), "error", err)
 	case closed:
-		c.g.log.Info("circuit closed", "scope", scope.String())
+		c.own.lane.g.log.Info("circuit closed", "scope", scope.String())
 	}
 	if opened || closed {
-		c.g.turned(c.lane.leaf)
+		c.own.lane.g.turned(c.lane.leaf)
 	}
 }
 
@@ -334,8 +353,8 @@ func (c *Call) Drop() {
 	if c.inert {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	if c.done {
 		return
 	}
@@ -343,7 +362,7 @@ func (c *Call) Drop() {
 	c.finish()
 }
 
-// finish gives everything back. c.mu is held.
+// finish gives everything back. The lock is held.
 func (c *Call) finish() {
 	c.done = true
 	if c.paid == paidToken {
@@ -370,23 +389,4 @@ func (c *Call) giveSlot() {
 		c.slot = false
 		c.lane.account.slots.Release()
 	}
-}
-
-// covers tells whether a call under this one, in account a, is part of its
-// work and needs no slot of its own. That stays so when this one has ended: its
-// work may go on, as a look-up of credentials does that others wait for too, and
-// those others may hold all slots.
-func (c *Call) covers(g *Governor, a accountKey) bool {
-	for ; c != nil; c = c.parent {
-		if c.inert || c.g != g {
-			continue
-		}
-		c.mu.Lock()
-		own := c.lane.scope
-		c.mu.Unlock()
-		if a == (accountKey{own.Provider, own.Account}) {
-			return true
-		}
-	}
-	return false
 }

@@ -49,12 +49,15 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 	if g == nil {
 		g = Default()
 	}
-	settings := g.Provider(scope.Provider)
-	o.fill(&settings)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var c Call // on the stack: what calls under this one may keep is in its context alone
+	c.resolve(ctx, g, scope, &callContext{})
+	o.fill(&c.lane.provider.settings)
 	start := time.Now()
 	deadline := start.Add(o.deadline)
-	c, err := g.begin(ctx, start, scope, BeginOption{callOptions: callOptions{deadline: deadline, unpaid: o.noBudget}})
-	if err != nil {
+	if err := c.begin(start, BeginOption{callOptions: callOptions{deadline: deadline, unpaid: o.noBudget}}); err != nil {
 		return err
 	}
 	if c.inert {

@@ -144,41 +144,55 @@ func (g *Governor) Begin(ctx context.Context, scope Scope, opts ...BeginOption) 
 	for i := range opts {
 		o.add(&opts[i])
 	}
-	return g.begin(ctx, time.Now(), scope, o)
-}
-
-func (g *Governor) begin(ctx context.Context, now time.Time, scope Scope, o BeginOption) (*Call, error) {
-	c := &Call{g: g, opt: o.callOptions}
-	if in := carried(ctx); in != nil {
-		c.carrier = *in
-	}
-	c.parent, c.carrier.call = c.carrier.call, c
-	c.own = callContext{ctx, c}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c.lane = g.lane(scope)
+	both := &struct { // in one piece of memory
+		call Call
+		own  callContext
+	}{}
+	c := &both.call
+	c.resolve(ctx, g, scope, &both.own)
+	if err := c.begin(time.Now(), o); err != nil {
+		return nil, err
+	}
+	c.alone = false
+	return c, nil
+}
+
+// resolve finds out what governs a new call. Only begin may follow.
+func (c *Call) resolve(ctx context.Context, g *Governor, scope Scope, own *callContext) {
+	own.Context = ctx
+	own.in, own.parent = carried(ctx)
+	own.lane = g.lane(scope)
+	c.own, c.lane, c.alone = own, own.lane, true
+}
+
+// begin admits the first attempt of a call. On an error nothing is held.
+func (c *Call) begin(now time.Time, o BeginOption) error {
+	c.opt = o.callOptions
 	if !c.lane.provider.enabled {
 		c.lane.release()
 		c.inert = true
-		return c, nil
+		return nil
 	}
 	c.charge = c.lane
 	if o.charged {
-		c.charge = g.chargeLane(o.chargedTo, c.lane)
+		c.charge = c.lane.g.chargeLane(o.chargedTo, c.lane)
 	}
-	c.covered = c.parent.covers(g, accountKey{c.lane.scope.Provider, c.lane.scope.Account})
-	if err := c.admit(ctx, now, true); err != nil {
-		c.done = true
-		c.letGo()
-		var late *DeadlineExceededError
-		if errors.As(err, &late) {
-			c.lose(verdict.Describe(err)) // whoever swallows the error has lost a call
-		}
-		c.parent.noteNested(err)
-		return nil, err
+	c.covered = c.own.parent.covers(c.lane.g, c.lane.scope.account())
+	err := c.admit(admission{ctx: c.own.Context, start: now, now: now, until: o.deadline, token: true})
+	if err == nil {
+		return nil
 	}
-	return c, nil
+	c.done = true
+	c.letGo()
+	var late *DeadlineExceededError
+	if errors.As(err, &late) {
+		c.lose(verdict.Describe(err)) // whoever swallows the error has lost a call
+	}
+	c.own.parent.noteNested(err)
+	return err
 }
 
 // BeginOption changes how one operation is governed.

@@ -14,6 +14,7 @@ import (
 
 // lane is what a scope is resolved to, once: pointers to all that governs it.
 type lane struct {
+	g        *Governor
 	scope    Scope // normal form
 	provider *provider
 	leaf     *leaf
@@ -142,7 +143,7 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 		g.recallBudget(p, now)
 		g.providers[s.Provider] = p
 	}
-	l := &lane{scope: s, provider: p, leaf: g.makeLeaf(p, s, now)}
+	l := &lane{g: g, scope: s, provider: p, leaf: g.makeLeaf(p, s, now)}
 	l.leaf.lanes++
 	g.restoreBar(l.leaf)
 
