@@ -157,3 +157,46 @@ func TestHold(t *testing.T) {
 		t.Error("it still waits")
 	}
 }
+
+// A slot that comes back without the lock while somebody joins the queue is not lost to
+// it, nor to who comes later, and a pool that shrinks and grows meanwhile stays right.
+func TestS5_1_JoiningWhileSlotsComeBack(t *testing.T) {
+	const most = 3
+	b := New(1)
+	var in atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range 2000 {
+				switch w := (*Waiter)(nil); {
+				case (i+n)%4 == 0:
+					w = b.Join() // though one may be free
+					if !ready(w) && b.Take() {
+						t.Error("a newcomer overtook the queue")
+						b.Release()
+					}
+					<-w.Ready
+				case !b.Take():
+					continue
+				}
+				if now := in.Add(1); now > most {
+					t.Errorf("%d at once", now)
+				}
+				in.Add(-1)
+				b.Release()
+			}
+		})
+	}
+	for n := range 2000 {
+		if n%2 == 0 {
+			b.Resize(n % (most + 1))
+		} else if used := b.Hold(); used > most {
+			t.Errorf("%d in use", used)
+		}
+	}
+	b.Resize(most)
+	wg.Wait()
+	if s := b.State(); s != (State{Cap: most}) {
+		t.Errorf("%+v", s)
+	}
+}
