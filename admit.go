@@ -15,15 +15,15 @@ const recheck = 30 * time.Second
 
 // admit lets the call send once: breaker, token, slot, and the breaker again at
 // sending. On an error nothing is held that was not held before.
-func (c *Call) admit(a admission) error {
+func (c *Call) admit(a *admission) error {
 	if d := a.until; !d.IsZero() && a.now.After(d) {
 		return &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.lastErr()}
 	}
 	for {
-		if err := c.run(&a); err != nil {
+		if err := c.run(a); err != nil {
 			return err
 		}
-		again, err := c.send(&a)
+		again, err := c.send(a)
 		if !again {
 			return err
 		}

@@ -3,6 +3,7 @@ package cloudpace
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/cloudpace/cloudpace/internal/breaker"
@@ -48,11 +49,11 @@ type Call struct {
 	inert   bool // the provider is disabled: everything passes, nothing is held
 	covered bool // it began under a call of its account, and takes no slot
 
-	// alone: no other goroutine has the call, as long as Begin has not returned it and in
-	// all of a Do. Then nothing is locked.
-	alone bool
+	// mu is nil as long as no other goroutine can have the call: until Begin returns it,
+	// and in all of a Do, whose call is on the stack, where no mutex can be.
+	mu *sync.Mutex
 
-	// Guarded by own.mu.
+	// Guarded by mu.
 	lane, charge *lane
 	ticket       breaker.Ticket
 	slot         bool // a slot is held
@@ -103,14 +104,14 @@ var (
 func (c *Call) Context() context.Context { return c.own }
 
 func (c *Call) lock() {
-	if !c.alone {
-		c.own.mu.Lock()
+	if c.mu != nil {
+		c.mu.Lock()
 	}
 }
 
 func (c *Call) unlock() {
-	if !c.alone {
-		c.own.mu.Unlock()
+	if c.mu != nil {
+		c.mu.Unlock()
 	}
 }
 
@@ -283,7 +284,7 @@ func (c *Call) Next(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return c.admit(a)
+	return c.admit(&a)
 }
 
 // End says that the operation is over, with its final error or nil. An attempt

@@ -3,7 +3,6 @@ package cloudpace
 import (
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -61,7 +60,6 @@ type callContext struct {
 	in              *carrier
 	parent          *callContext
 	lane            *lane                   // as it was at first: settings change, the scope does not
-	mu              sync.Mutex              // of the Call, which may be on a stack, where no mutex can be
 	nested          atomic.Pointer[[]error] // how calls begun under this attempt ended badly; never changed in place
 }
 

@@ -150,13 +150,14 @@ func (g *Governor) Begin(ctx context.Context, scope Scope, opts ...BeginOption) 
 	both := &struct { // in one piece of memory
 		call Call
 		own  callContext
+		mu   sync.Mutex
 	}{}
 	c := &both.call
 	c.resolve(ctx, g, scope, &both.own)
 	if err := c.begin(time.Now(), o); err != nil {
 		return nil, err
 	}
-	c.alone = false
+	c.mu = &both.mu
 	return c, nil
 }
 
@@ -165,7 +166,7 @@ func (c *Call) resolve(ctx context.Context, g *Governor, scope Scope, own *callC
 	own.Context = ctx
 	own.in, own.parent = carried(ctx)
 	own.lane = g.lane(scope)
-	c.own, c.lane, c.alone = own, own.lane, true
+	c.own, c.lane = own, own.lane
 }
 
 // begin admits the first attempt of a call. On an error nothing is held.
@@ -181,7 +182,7 @@ func (c *Call) begin(now time.Time, o BeginOption) error {
 		c.charge = c.lane.g.chargeLane(o.chargedTo, c.lane)
 	}
 	c.covered = c.own.parent.covers(c.lane.g, c.lane.scope.account())
-	err := c.admit(admission{ctx: c.own.Context, start: now, now: now, until: o.deadline, token: true})
+	err := c.admit(&admission{ctx: c.own.Context, start: now, now: now, until: o.deadline, token: true})
 	if err == nil {
 		return nil
 	}
