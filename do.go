@@ -27,8 +27,11 @@ import (
 // Where the governor or the provider is disabled, Do calls fn once.
 func Do(ctx context.Context, scope Scope, fn func(context.Context) error, opts ...CallOption) error {
 	var o CallOption
-	for i := range opts {
-		o.add(&opts[i])
+	if len(opts) > 0 {
+		o = opts[0] // most have no other
+		for i := range opts[1:] {
+			o.add(&opts[1+i])
+		}
 	}
 	return o.run(ctx, scope, fn)
 }
@@ -57,7 +60,7 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 	o.fill(&c.lane.provider.settings)
 	start := time.Now()
 	deadline := start.Add(o.deadline)
-	if err := c.begin(start, BeginOption{callOptions: callOptions{deadline: deadline, unpaid: o.noBudget}}); err != nil {
+	if err := c.begin(start, &BeginOption{callOptions: callOptions{deadline: deadline, unpaid: o.noBudget}}); err != nil {
 		return err
 	}
 	if c.inert {

@@ -154,7 +154,7 @@ func (g *Governor) Begin(ctx context.Context, scope Scope, opts ...BeginOption) 
 	}{}
 	c := &both.call
 	c.resolve(ctx, g, scope, &both.own)
-	if err := c.begin(time.Now(), o); err != nil {
+	if err := c.begin(time.Now(), &o); err != nil {
 		return nil, err
 	}
 	c.mu = &both.mu
@@ -170,7 +170,7 @@ func (c *Call) resolve(ctx context.Context, g *Governor, scope Scope, own *callC
 }
 
 // begin admits the first attempt of a call. On an error nothing is held.
-func (c *Call) begin(now time.Time, o BeginOption) error {
+func (c *Call) begin(now time.Time, o *BeginOption) error {
 	c.opt = o.callOptions
 	if !c.lane.provider.enabled {
 		c.lane.release()

@@ -182,7 +182,7 @@ func (b *Bucket) advance(now time.Time) {
 		return
 	}
 	b.last = now
-	b.tokens = math.Min(b.burst, b.tokens+b.rate*dt.Seconds())
+	b.tokens = min(b.burst, b.tokens+b.rate*dt.Seconds())
 }
 
 // canTake tells whether every level has a token now.
