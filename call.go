@@ -321,22 +321,27 @@ func (c *Call) End(err error) {
 		c.succeeded(now)
 	}
 	opened, closed := c.lane.leaf.breaker.Report(now, c.ticket, end.outcome, err)
-	c.record(end, opened)
+	c.record(&end, opened)
 	c.finish()
 	c.unlock()
 	if err != nil {
 		c.own.parent.noteNested(err)
 	}
 	c.logCut(cut)
-	switch scope := c.lane.leaf.scope; {
-	case opened:
-		c.own.lane.g.log.Warn("circuit opened", "scope", scope.String(), "error", err)
-	case closed:
-		c.own.lane.g.log.Info("circuit closed", "scope", scope.String())
-	}
 	if opened || closed {
-		c.own.lane.g.turned(c.lane.leaf)
+		c.turned(opened, err)
 	}
+}
+
+// turned says that the call's end opened or closed the circuit.
+func (c *Call) turned(opened bool, err error) {
+	g, scope := c.own.lane.g, c.lane.leaf.scope.String()
+	if opened {
+		g.log.Warn("circuit opened", "scope", scope, "error", err)
+	} else {
+		g.log.Info("circuit closed", "scope", scope)
+	}
+	g.turned(c.lane.leaf)
 }
 
 // steady tells that a success changes nothing that depends on the time: no probe,

@@ -67,9 +67,6 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 		return fn(c.Context())
 	}
 	defer c.Drop()
-	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
-		deadline = d
-	}
 	var sleep time.Duration
 	for attempt := 1; ; attempt++ {
 		err := fn(c.Context())
@@ -81,6 +78,9 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 		if !o.repeats(f) {
 			c.End(err)
 			return err
+		}
+		if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+			deadline = d
 		}
 		if attempt > o.maxRetries {
 			return c.endWith(&gaveUpError{scope: c.lane.scope, attempts: attempt, elapsed: time.Since(start), err: err})

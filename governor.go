@@ -181,7 +181,7 @@ func (c *Call) begin(now time.Time, o *BeginOption) error {
 	if o.charged {
 		c.charge = c.lane.g.chargeLane(o.chargedTo, c.lane)
 	}
-	c.covered = c.own.parent.covers(c.lane.g, c.lane.scope.account())
+	c.covered = c.own.parent != nil && c.own.parent.covers(c.lane.g, c.lane.scope.account())
 	err := c.admit(&admission{ctx: c.own.Context, start: now, now: now, until: o.deadline, token: true})
 	if err == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 )
 
 // record enters the end of an operation into numbers and ledger. The lock is held.
-func (c *Call) record(e ending, opened bool) {
+func (c *Call) record(e *ending, opened bool) {
 	if opened {
 		c.count(func(n *counters) { n.trips.Add(1) })
 	}
