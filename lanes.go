@@ -10,19 +10,19 @@ import (
 
 // lane is what a scope is resolved to, once: pointers to all that governs it.
 type lane struct {
+	// Its place among the lanes.
+	hash    uint64
+	next    atomic.Pointer[lane]
+	written Scope // as the scope was written
+
+	calls atomic.Int64 // in flight; below zero once the lane is claimed
+
 	g        *Governor
-	scope    Scope // normal form
 	provider *provider
 	leaf     *leaf
 	account  *account
 	service  *service
-
-	calls atomic.Int64 // in flight; below zero once the lane is claimed
-
-	// Its place among the lanes.
-	written Scope // as the scope was written
-	hash    uint64
-	next    atomic.Pointer[lane]
+	scope    Scope // normal form
 
 	// What forgetting has seen. Guarded by Governor.mu.
 	counted int64     // calls of the service at the last look
