@@ -11,8 +11,7 @@ import (
 
 // Bulkhead is safe for concurrent use. Make one with [New].
 type Bulkhead struct {
-	// slots is changed without mu where nobody waits, since most calls find it so: one
-	// comparison tells that a slot is free and that nobody has come for it before.
+	// slots is changed without mu where nobody waits, since most calls find it so.
 	slots atomic.Uint64
 
 	mu    sync.Mutex
@@ -64,7 +63,7 @@ func (b *Bulkhead) Take() bool {
 	for {
 		w := b.slots.Load()
 		s := unpack(w)
-		if s.waiting || s.used >= s.cap {
+		if s.used >= s.cap { // as they all are while somebody waits
 			return false
 		}
 		s.used++
