@@ -60,7 +60,8 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 	o.fill(&c.lane.provider.settings)
 	start := time.Now()
 	deadline := start.Add(o.deadline)
-	if err := c.begin(start, &BeginOption{callOptions: callOptions{deadline: deadline, unpaid: o.noBudget}}); err != nil {
+	c.opt.deadline, c.opt.unpaid = deadline, o.noBudget
+	if err := c.begin(start, nil); err != nil {
 		return err
 	}
 	if c.inert {

@@ -154,14 +154,19 @@ func (g *Governor) Begin(ctx context.Context, scope Scope, opts ...BeginOption) 
 	}{}
 	c := &both.call
 	c.resolve(ctx, g, scope, &both.own)
-	if err := c.begin(time.Now(), &o); err != nil {
+	c.opt = o.callOptions
+	var payer *Scope
+	if o.charged {
+		payer = &o.chargedTo
+	}
+	if err := c.begin(time.Now(), payer); err != nil {
 		return nil, err
 	}
 	c.mu = &both.mu
 	return c, nil
 }
 
-// resolve finds out what governs a new call. Only begin may follow.
+// resolve finds out what governs a new call. Its options and begin are to follow.
 func (c *Call) resolve(ctx context.Context, g *Governor, scope Scope, own *callContext) {
 	own.Context = ctx
 	own.in, own.parent = carried(ctx)
@@ -169,20 +174,20 @@ func (c *Call) resolve(ctx context.Context, g *Governor, scope Scope, own *callC
 	c.own, c.lane = own, own.lane
 }
 
-// begin admits the first attempt of a call. On an error nothing is held.
-func (c *Call) begin(now time.Time, o *BeginOption) error {
-	c.opt = o.callOptions
+// begin admits the first attempt of a call, which is charged to payer unless that is nil.
+// On an error nothing is held.
+func (c *Call) begin(now time.Time, payer *Scope) error {
 	if !c.lane.provider.enabled {
 		c.lane.release()
 		c.inert = true
 		return nil
 	}
 	c.charge = c.lane
-	if o.charged {
-		c.charge = c.lane.g.chargeLane(o.chargedTo, c.lane)
+	if payer != nil {
+		c.charge = c.lane.g.chargeLane(*payer, c.lane)
 	}
 	c.covered = c.own.parent != nil && c.own.parent.covers(c.lane.g, c.lane.scope.account())
-	err := c.admit(&admission{ctx: c.own.Context, start: now, now: now, until: o.deadline, token: true})
+	err := c.admit(&admission{ctx: c.own.Context, start: now, now: now, until: c.opt.deadline, token: true})
 	if err == nil {
 		return nil
 	}
