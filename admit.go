@@ -55,7 +55,7 @@ func (c *Call) run(a *admission) error {
 		if !c.lane.provider.enabled {
 			return nil // switched off while this call was under way
 		}
-		if is, wait, cause := c.charge.leaf.barred(a.now); is {
+		if is, wait, cause := c.barred(a); is {
 			return c.refuse(wait, cause)
 		}
 		if ok, wait, cause := c.holds(a, a.now); !ok {
@@ -108,7 +108,7 @@ func (c *Call) send(a *admission) (again bool, err error) {
 		c.undo(a)
 		return false, errEnded
 	}
-	if is, wait, cause := c.charge.leaf.barred(a.now); is {
+	if is, wait, cause := c.barred(a); is {
 		c.undo(a)
 		return false, c.reject(wait, cause)
 	}
@@ -155,6 +155,15 @@ func (c *Call) holds(a *admission, now time.Time) (ok bool, wait time.Duration, 
 	return c.lane.leaf.breaker.Holds(now, c.ticket)
 }
 
+// barred tells whether the scope is barred, until a time of the wall clock.
+func (c *Call) barred(a *admission) (is bool, wait time.Duration, cause error) {
+	if c.charge.leaf.bar.Load() == nil {
+		return false, 0, nil
+	}
+	a.now = time.Now()
+	return c.charge.leaf.barred(a.now)
+}
+
 // undo gives back what the walk took.
 func (c *Call) undo(a *admission) {
 	if a.taken {
@@ -178,6 +187,7 @@ func (a *admission) deadline() time.Time {
 
 // queue waits for a token.
 func (c *Call) queue(a *admission) (bucket.Status, error) {
+	a.now = time.Now() // a pause may be over by the wall clock: then Join grants at once
 	terms := bucket.Terms{Deadline: a.deadline(), Place: a.place}
 	if c.own.in.bounded {
 		terms.Patience = a.start.Add(c.own.in.maxWait)
@@ -243,6 +253,7 @@ func (c *Call) queue(a *admission) (bucket.Status, error) {
 // queueForSlot waits for a slot, with the token in hand. It asks for another walk
 // where the circuit has opened meanwhile, or the scope was barred.
 func (c *Call) queueForSlot(a *admission) (again bool, err error) {
+	a.now = time.Now()
 	opened, bars, over := c.lane.leaf.breaker.Opened(), c.charge.leaf.barring.rung(), c.gone()
 	slots := c.lane.account.slots
 	w := slots.Join()

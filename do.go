@@ -58,7 +58,7 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 	var c Call // on the stack: what calls under this one may keep is in its context alone
 	c.resolve(ctx, g, scope, &callContext{})
 	o.fill(&c.lane.provider.settings)
-	start := time.Now()
+	start := g.now()
 	deadline := start.Add(o.deadline)
 	c.opt.deadline, c.opt.unpaid = deadline, o.noBudget
 	if err := c.begin(start, nil); err != nil {
