@@ -206,7 +206,7 @@ func (b *Bucket) fill(now time.Time) {
 		return
 	}
 	b.last = now
-	b.tokens = math.Min(b.burst, b.tokens+b.rate*dt.Seconds())
+	b.tokens = min(b.burst, b.tokens+b.rate*dt.Seconds())
 }
 
 // canTake tells whether every level has a token now.
