@@ -56,7 +56,9 @@ func (g *Governor) met(p *provider, s Scope, level string, b *bucket.Bucket, l *
 	limits := sharing.Limits{Rate: lim.rate, Burst: max(1, lim.burst-1), MaxPause: p.settings.MaxPause}
 	lane := sharing.Lane{Key: s.String() + " " + level, Limits: limits, Bucket: b}
 	if l != nil {
-		lane.Adaptive, lane.MinRate, lane.Breaker = p.settings.Adaptive, p.settings.MinRPS, l.breaker
+		lane.MinRate, lane.Breaker = p.settings.MinRPS, l.breaker
+		lane.Learn, lane.Soft = p.settings.learning(s.Service, s.Operation)
+		lane.Adaptive = p.settings.Adaptive && !lane.Learn
 	}
 	g.watcher.Met(lane)
 }

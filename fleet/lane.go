@@ -34,6 +34,7 @@ type lane struct {
 	busy        time.Time // when it last used one
 	told        time.Time // its circuit is open until then, as the store knows; zero: closed
 	news        sharing.Ask
+	heard       time.Time // when the outcomes in it were last added to
 }
 
 const (
@@ -94,7 +95,7 @@ func (n *lane) look(now time.Time) (ask BucketAsk, ok bool) {
 	}
 	r := n.Bucket.Report(now)
 	n.measure(now, r.Used)
-	n.remember(r)
+	n.remember(now, r)
 	want := 0
 	if r.Waiting > 0 || r.Used > 0 {
 		want = max(0, r.Waiting+int(max(0, n.flow)*ahead.Seconds())-r.Held)
@@ -143,9 +144,11 @@ func (n *lane) measure(now time.Time, used int) {
 }
 
 // remember adds a report to what is to be told.
-func (n *lane) remember(r bucket.Report) {
+func (n *lane) remember(now time.Time, r bucket.Report) {
 	n.news.Debt += r.Debt
 	n.news.Succeeded = n.news.Succeeded || r.Succeeded
+	n.news.Outcomes = n.news.Outcomes.Add(sharing.Outcomes(r.Outcomes), now.Sub(n.heard))
+	n.heard = now
 	n.news.Pause = max(n.news.Pause, r.Pause)
 	if r.Throttled {
 		n.news.Throttled, n.news.Ago, n.news.Hint = true, r.Ago, max(n.news.Hint, r.Hint)
@@ -225,6 +228,7 @@ func (n *lane) lost(now time.Time, ask BucketAsk) {
 	n.news.Succeeded = n.news.Succeeded || ask.Succeeded
 	n.news.Drained = n.news.Drained || ask.Drained
 	n.news.Pause = max(n.news.Pause, ask.Pause)
+	n.news.Outcomes = n.news.Outcomes.Add(ask.Outcomes, 0)
 	if ask.Throttled && !n.news.Throttled {
 		n.news.Throttled, n.news.Ago, n.news.Hint = true, ask.Ago, ask.Hint
 	}

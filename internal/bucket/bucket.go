@@ -82,7 +82,7 @@ func (b *Bucket) Return(now time.Time, k Mark) {
 		l.advance(now)
 		l.tokens++
 	}
-	if b.model != nil && k != (Mark{}) {
+	if _, leased := k.Stamped(); b.model != nil && k != (Mark{}) && !leased {
 		b.model.Unsent(k)
 	}
 	g.dispatch(now) // first, because a queue has room for more than a burst
@@ -224,8 +224,11 @@ func (b *Bucket) canTake(now time.Time) bool {
 }
 
 func (b *Bucket) take(now time.Time) (k Mark) {
-	if m := b.learns(); m != nil {
+	switch m := b.learns(); {
+	case m != nil:
 		k = m.Send(b.since(now), b.queue.n > 0)
+	case b.model != nil:
+		k = learning.Stamp(b.since(now))
 	}
 	for l := b; l != nil; l = l.parent {
 		if math.IsInf(l.rate, 1) && !l.pause.on {

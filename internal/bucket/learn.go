@@ -15,8 +15,14 @@ type Mark = learning.Mark
 // begins, and the bucket itself has none.
 func (b *Bucket) learn(now time.Time) {
 	b.epoch = now.Add(-time.Second)
-	b.model = learning.New(learning.Limits{Rate: b.opt.Rate, Burst: b.opt.Burst}, !b.opt.Soft, b.since(now))
-	if b.opt.Soft {
+	b.begin(now)
+}
+
+// begin believes in the limits, as far as nothing is known.
+func (b *Bucket) begin(now time.Time) {
+	alone := b.whole != nil // on a share that is not to be exceeded
+	b.model = learning.New(learning.Limits{Rate: b.opt.Rate, Burst: b.opt.Burst}, !b.opt.Soft || alone, b.since(now))
+	if b.rate, b.burst = b.opt.Rate, b.opt.Burst; b.opt.Soft && !alone {
 		b.rate = math.Inf(1)
 	}
 }
@@ -60,24 +66,26 @@ func (b *Bucket) Answered(now time.Time, k Mark) {
 		b.advance(now)
 		m.Succeeded(b.since(now), k)
 		b.group.dispatch(now) // who waits may go sooner for it
-	})
+	}, func(o *outcomes, sent time.Time) { o.served(now, sent) })
 }
 
 // Unknown records that nothing is known of what the server did with a call of this leaf.
-func (b *Bucket) Unknown(k Mark) { b.told(k, (*learning.Model).Unknown) }
+func (b *Bucket) Unknown(k Mark) {
+	b.told(k, (*learning.Model).Unknown, func(o *outcomes, _ time.Time) { o.Unknown++ })
+}
 
 // Settled records that a call that was throttled is repeated now, or never.
 func (b *Bucket) Settled(now time.Time, k Mark) {
 	b.told(k, func(m *learning.Model) {
 		b.advance(now) // until now it was still to be repeated
 		m.Settled()
-	})
+	}, nil)
 }
 
 // Hold records that a call has its token and waits for something else. Go gives it another
 // mark when it goes.
 func (b *Bucket) Hold(k Mark) Mark {
-	b.told(k, func(m *learning.Model) { k = m.Wait(k) })
+	b.told(k, func(m *learning.Model) { k = m.Wait(k) }, nil)
 	return k
 }
 
@@ -86,20 +94,36 @@ func (b *Bucket) Go(now time.Time, k Mark) Mark {
 	b.told(k, func(m *learning.Model) {
 		b.advance(now)
 		k = m.Leave(b.since(now))
-	})
+	}, func(*outcomes, time.Time) { k = learning.Stamp(b.since(now)) })
 	return k
 }
 
-// told lets the model hear of a call that is its own, and those who wait of the change.
-func (b *Bucket) told(k Mark, of func(*learning.Model)) {
+// told lets the model hear of a call that is its own, and those who wait of the change, or
+// has it told to whoever handed the token out.
+func (b *Bucket) told(k Mark, of func(*learning.Model), elsewhere func(*outcomes, time.Time)) {
 	if k == (Mark{}) {
 		return
 	}
 	g := b.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if _, leased := k.Stamped(); leased {
+		b.leased(k, elsewhere)
+		return
+	}
 	if m := b.model; m != nil {
 		of(m)
 		g.poke()
+	}
+}
+
+// leased notes what became of a call whose token was handed out elsewhere. Who waits may
+// be handed more for it.
+func (b *Bucket) leased(k Mark, note func(*outcomes, time.Time)) {
+	if sent, ok := k.Stamped(); ok && b.feed != nil && note != nil {
+		note(&b.feed.outcomes, b.at(sent))
+		if b.queue.n > 0 && b.held() == 0 {
+			b.feed.wake()
+		}
 	}
 }

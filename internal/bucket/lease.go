@@ -22,6 +22,9 @@ type feed struct {
 	hint      time.Duration
 	paused    time.Time // a pause that no throttle caused, until then
 	succeeded bool      // something was served while the rate is low
+
+	learns   bool // whoever hands the tokens out learns from what became of them
+	outcomes outcomes
 }
 
 // Lot is a batch of tokens: N of them, the first usable at At, the others each so much
@@ -52,6 +55,8 @@ type Report struct {
 	Hint      time.Duration
 	Pause     time.Duration // what is left of one that no throttle caused
 	Succeeded bool
+
+	Outcomes // of a bucket that learns
 }
 
 // Lease makes the bucket live on what it is given, at the given rate at most. What it had
@@ -63,7 +68,12 @@ func (b *Bucket) Lease(now time.Time, rate, burst float64, wake func()) (missing
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.advance(now)
-	if b.feed == nil {
+	switch {
+	case b.feed != nil:
+	case b.model != nil:
+		s := b.model.State()
+		missing = int(math.Ceil(s.Burst - math.Max(0, s.Level) - epsilon))
+	default:
 		missing = int(math.Ceil(b.burst - math.Max(0, b.tokens) - epsilon))
 	}
 	if b.whole == nil {
@@ -73,7 +83,8 @@ func (b *Bucket) Lease(now time.Time, rate, burst float64, wake func()) (missing
 	b.opt.Rate, b.opt.Burst = rate, burst
 	b.tokens = math.Min(b.tokens, 0)
 	b.last = now
-	b.feed = &feed{wake: wake, share: b.rate, full: true}
+	b.rate = math.Min(rate, b.rate) // that of one that learns may have no limit
+	b.feed = &feed{wake: wake, share: b.rate, full: b.model == nil, learns: b.model != nil}
 	if b.queue.n > 0 {
 		wake()
 	}
@@ -109,6 +120,9 @@ func (b *Bucket) own(now time.Time, limits func()) {
 	b.feed = nil
 	b.last = now
 	limits()
+	if b.model != nil {
+		b.begin(now)
+	}
 	g.sweep(now)
 	g.dispatch(now)
 	g.poke()
@@ -136,7 +150,7 @@ func (b *Bucket) Deposit(now time.Time, l Lease) {
 		}
 		b.feed.lots = append(b.feed.lots, l.Lot)
 		b.feed.low = l.N / 2
-		b.feed.full = !l.At.Add(time.Duration(l.N-1) * l.Every).After(now) // no token was in the future
+		b.feed.full = !b.feed.learns && !l.At.Add(time.Duration(l.N-1)*l.Every).After(now) // no token was in the future
 	}
 	b.advance(now)
 	g.dispatch(now)
@@ -191,6 +205,7 @@ func (b *Bucket) Report(now time.Time) (r Report) {
 		r.Throttled, r.Ago, r.Hint = true, now.Sub(f.throttled), f.hint
 	}
 	r.Pause = max(0, f.paused.Sub(now))
+	r.Outcomes = f.outcomes.tell(now)
 	f.used, f.succeeded = 0, false
 	f.throttled, f.hint, f.paused = time.Time{}, 0, time.Time{}
 	return r
@@ -314,6 +329,9 @@ func (f *feed) refused(now time.Time, hint time.Duration) {
 		f.hint = hint
 	}
 	f.throttled = now
+	for _, l := range f.lots {
+		f.outcomes.Dropped += l.N
+	}
 	f.lots = nil
 	f.wake()
 }

@@ -6,11 +6,21 @@ import "math"
 func (m *Model) Succeeded(now float64, k Mark) {
 	m.inFlight--
 	m.streak++
-	if d := now - k.at; m.trip == 0 {
-		m.trip = d
+	m.heard(now - k.at)
+	m.exceeded(now, k)
+}
+
+// heard learns how long an answer takes.
+func (m *Model) heard(trip float64) {
+	if m.trip == 0 {
+		m.trip = trip
 	} else {
-		m.trip += 0.1 * (d - m.trip)
+		m.trip += 0.1 * (trip - m.trip)
 	}
+}
+
+// exceeded finds whether the server gave more than it can have had.
+func (m *Model) exceeded(now float64, k Mark) {
 	if k.at < m.empty || now-m.raise.at < raiseTrips*m.trip {
 		return
 	}

@@ -8,6 +8,13 @@ type Mark struct {
 	level float32 // what the model believed was left at the server
 }
 
+// Stamp is the mark of a call that goes at a time by somebody else's leave. It has no
+// number, and no model knows it.
+func Stamp(at float64) Mark { return Mark{at: -at} }
+
+// Stamped tells when a call went that has such a mark.
+func (k Mark) Stamped() (at float64, ok bool) { return -k.at, k.at < 0 }
+
 // mark numbers a call that is sent now.
 func (m *Model) mark(now float64) Mark {
 	m.sent++

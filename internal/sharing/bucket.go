@@ -12,6 +12,8 @@ type Limits struct {
 	Burst    float64 // tokens that can be stored at that rate, at least 1
 	MinRate  float64 // the floor of cuts
 	Adaptive bool    // throttles cut the rate, successes bring it back
+	Learn    bool    // … or teach the bucket the rate and burst that the server has
+	Soft     bool    // a bucket that learns may go beyond Rate and Burst
 	MaxPause time.Duration
 }
 
@@ -31,6 +33,8 @@ type Ask struct {
 	Hint      time.Duration // and asked for this pause, from then
 	Pause     time.Duration // a pause that was asked for otherwise, from now
 	Succeeded bool          // the server served
+
+	Outcomes // of a bucket that learns
 
 	Opened *Circuit // its circuit opened
 	Closed bool     // its circuit closed: a try succeeded
@@ -85,6 +89,7 @@ type Bucket struct {
 	opened                 time.Time
 
 	members map[string]*member
+	learner *learner // nil but for a bucket that learns
 }
 
 // member is what is known of one that asks.
@@ -92,6 +97,7 @@ type member struct {
 	seen   time.Time // when it last wanted something
 	last   time.Time // the moment of its last token
 	hungry bool
+	out    int // of a bucket that learns: tokens of which nothing was told yet
 }
 
 // active tells whether a member still counts when shares are made.
@@ -107,14 +113,11 @@ func (m *member) active(now time.Time) bool {
 func (b *Bucket) Ask(now time.Time, name string, a Ask) Grant {
 	b.follow(now)
 	b.settle(now, a.Limits)
-	me := b.members[name]
-	if me == nil {
-		if b.members == nil {
-			b.members = make(map[string]*member)
-		}
-		me = &member{}
-		b.members[name] = me
+	if a.Learn {
+		return b.askLearned(now, name, a)
 	}
+	b.learner = nil
+	me := b.member(name)
 	b.give(now, name, a.Back)
 	b.learn(now, a)
 	if a.Drained && b.free.Before(now) {
@@ -129,6 +132,24 @@ func (b *Bucket) Ask(now time.Time, name string, a Ask) Grant {
 	g := b.hand(now, me, a.Want)
 	g.Rate, g.Burst, g.Active = b.rate, b.burst(), b.active(now)
 	g.Paused = max(0, b.paused.Sub(now))
+	return b.withCircuit(now, g)
+}
+
+// member finds a member, or makes it one.
+func (b *Bucket) member(name string) *member {
+	me := b.members[name]
+	if me == nil {
+		if b.members == nil {
+			b.members = make(map[string]*member)
+		}
+		me = &member{}
+		b.members[name] = me
+	}
+	return me
+}
+
+// withCircuit adds the circuit to an answer, where it is open.
+func (b *Bucket) withCircuit(now time.Time, g Grant) Grant {
 	if left := b.opened.Sub(now); left > 0 {
 		c := b.circuit
 		c.Left = left
@@ -147,6 +168,9 @@ func (b *Bucket) follow(now time.Time) {
 		}
 		for _, m := range b.members {
 			m.seen, m.last = m.seen.Add(back), m.last.Add(back)
+		}
+		if b.learner != nil {
+			b.learner.epoch = b.learner.epoch.Add(back)
 		}
 	}
 	b.at = now
@@ -169,12 +193,30 @@ func (b *Bucket) settle(now time.Time, l Limits) {
 		b.setRate(now, stored, rate)
 	}
 	b.fill(now)
+	b.leave(now)
+}
+
+// leave forgets members that have gone.
+func (b *Bucket) leave(now time.Time) {
 	for name, m := range b.members {
 		// One with tokens in the future is kept for the sake of give.
 		if !m.active(now) && now.Sub(m.seen) > lingers && !m.last.After(now) {
+			if b.learner != nil {
+				b.learner.model.UnknownLate(m.out)
+			}
 			delete(b.members, name)
 		}
 	}
+}
+
+// hungry tells whether a member wanted tokens lately.
+func (b *Bucket) hungry(now time.Time) bool {
+	for _, m := range b.members {
+		if m.active(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // fill forgets what is stored beyond the burst.
@@ -255,6 +297,11 @@ func (b *Bucket) learn(now time.Time, a Ask) {
 		b.raised = now
 		b.setRate(now, b.stored(now), b.rate+math.Max(b.limits.Rate/raiseShare, raiseLeast))
 	}
+	b.turn(now, a)
+}
+
+// turn follows what the member says of the circuit.
+func (b *Bucket) turn(now time.Time, a Ask) {
 	switch {
 	case a.Opened != nil:
 		b.circuit, b.opened = *a.Opened, now.Add(a.Opened.Left)

@@ -35,10 +35,10 @@ func (a Ask) Sane() (Ask, error) {
 	l.Burst = math.Max(1, l.Burst)
 	l.MinRate = math.Min(l.Rate, math.Max(leastRate, l.MinRate))
 	l.MaxPause = span(l.MaxPause)
-	for _, n := range []*int{&a.Want, &a.Back, &a.Debt} {
+	for _, n := range []*int{&a.Want, &a.Back, &a.Debt, &a.Served, &a.Unknown, &a.Refused, &a.Dropped} {
 		*n = count(*n)
 	}
-	for _, d := range []*time.Duration{&a.Ago, &a.Hint, &a.Pause} {
+	for _, d := range []*time.Duration{&a.Ago, &a.Hint, &a.Pause, &a.Last, &a.First, &a.Trip} {
 		*d = span(*d)
 	}
 	if a.Opened != nil {

@@ -23,10 +23,28 @@ const margin = 10 * time.Second
 // anything has none.
 func (b *Bucket) Status(now time.Time) Status {
 	b.follow(now)
+	if b.learner != nil {
+		return b.learnedStatus(now)
+	}
 	s := Status{
 		Rate: b.rate, MaxRate: b.limits.Rate, Burst: b.burst(), Tokens: math.Min(b.stored(now), b.burst()),
 		Paused: max(0, b.paused.Sub(now)), Active: []string{},
 	}
+	return b.withMembers(now, s)
+}
+
+// learnedStatus is Status of a bucket that learns.
+func (b *Bucket) learnedStatus(now time.Time) Status {
+	m := b.learner.model
+	l, ahead := m.State(), m.Last()-b.learner.since(now)
+	return b.withMembers(now, Status{
+		Rate: l.Rate, MaxRate: b.limits.Rate, Burst: l.Burst, Tokens: math.Min(l.Burst, l.Level-l.Rate*ahead),
+		Paused: max(0, duration(m.Paused()-b.learner.since(now))), Active: []string{},
+	})
+}
+
+// withMembers adds the circuit, where it is open, and the members that want tokens.
+func (b *Bucket) withMembers(now time.Time, s Status) Status {
 	if left := b.opened.Sub(now); left > 0 {
 		c := b.circuit
 		c.Left = left
@@ -41,6 +59,9 @@ func (b *Bucket) Status(now time.Time) Status {
 	return s
 }
 
+// knows is how long what was learned is kept after the last ask.
+const knows = time.Hour
+
 // Lasts is how long the state still differs from that of a new bucket: until it is full,
 // has its rate back as far as time can bring it, no pause and no open circuit, and no
 // member is left. It is more than zero. A store may forget the bucket then.
@@ -52,6 +73,9 @@ func (b *Bucket) Lasts(now time.Time) time.Duration {
 		lasts = max(0, b.free.Sub(now)) + time.Duration(steps)*calm + duration(l.Burst/l.Rate)
 	}
 	lasts = max(lasts, b.paused.Sub(now), b.opened.Sub(now))
+	if b.learner != nil {
+		lasts = max(lasts, knows)
+	}
 	for _, m := range b.members {
 		lasts = max(lasts, m.seen.Sub(now)+lingers, m.last.Sub(now)+lingers)
 	}

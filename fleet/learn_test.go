@@ -1,0 +1,137 @@
+package fleet_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/fleet"
+	"github.com/cloudpace/cloudpace/internal/scenario"
+	"github.com/cloudpace/cloudpace/verdict"
+)
+
+// modelled is a modelled server that answers functions.
+type modelled struct {
+	mu sync.Mutex
+	*scenario.Model
+}
+
+func (s *modelled) call(context.Context) error {
+	s.mu.Lock()
+	a := s.Call(time.Now())
+	s.mu.Unlock()
+	time.Sleep(a.After)
+	if a.OK {
+		return nil
+	}
+	e := &verdict.ResponseError{Provider: "aws", StatusCode: 400, Code: "ThrottlingException", Header: http.Header{}}
+	if a.RetryAfter > 0 {
+		e.Header.Set("Retry-After", strconv.Itoa(int(a.RetryAfter.Seconds())))
+	}
+	return e
+}
+
+// run does a scenario's work by processes that share a store in memory, and gives the
+// time it took, idle gaps left out, and how many calls each made.
+func run(t *testing.T, spec scenario.Scenario, server *modelled, processes int) (active time.Duration, shares []int) {
+	t.Helper()
+	store := fleet.NewMemory()
+	var governors []*cloudpace.Governor
+	for range processes {
+		g := governed(t, func(c *cloudpace.Config) {
+			p := c.Providers["aws"]
+			p.Services = nil
+			p.MaxRPS, p.Burst, p.Controller, p.Ceiling = spec.Client.Rate, spec.Client.Burst, cloudpace.ControllerLearn, cloudpace.CeilingSoft
+			c.Providers["aws"] = p
+		})
+		joined(t, store, g)
+		governors = append(governors, g)
+	}
+	shares = make([]int, processes)
+	for left := spec.Calls; left > 0; {
+		n := left
+		if spec.BurstCalls > 0 {
+			n = min(n, spec.BurstCalls)
+			if left < spec.Calls {
+				time.Sleep(time.Duration(spec.GapS * float64(time.Second)))
+			}
+		}
+		left -= n
+		began := time.Now()
+		calls := make(chan struct{}, n)
+		for range n {
+			calls <- struct{}{}
+		}
+		close(calls)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		for w := range spec.Workers {
+			wg.Go(func() {
+				i := w % processes
+				for range calls {
+					if err := cloudpace.Do(t.Context(), ec2, server.call, cloudpace.WithGovernor(governors[i])); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					shares[i]++
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		active += time.Since(began)
+	}
+	return active, shares
+}
+
+// What the controller is held to by one process (see the table in internal/scenario), and
+// by how much processes that share may miss it.
+var table = map[string]struct{ time, throttled, neighbour float64 }{
+	"A": {1.01, 0.5, 0}, "B": {1.02, 1.3, 2.5}, "C": {1.01, 1.2, 0}, "D": {1.06, 0.5, 0}, "E": {1.01, 1.2, 0},
+	"F": {1.02, 1.3, 2.5}, "G": {1.04, 1, 5}, "H": {1.10, 0.5, 0}, "I": {1.13, 1.5, 0}, "K": {1.015, 1.5, 0},
+}
+
+const missTime, missThrottled = 0.02, 0.5
+
+// Four processes learn one quota together, as well as one does, and get the same of it.
+func TestLearnShared(t *testing.T) {
+	text, err := os.ReadFile("../internal/scenario/scenarios.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Scenarios []scenario.Scenario }
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range file.Scenarios {
+		var times, throttled, neighbour []float64
+		for seed := range uint64(5) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &modelled{Model: scenario.NewModel(spec, time.Now(), seed+1)}
+				took, shares := run(t, spec, s, 4)
+				times = append(times, took.Seconds()/spec.IdealS)
+				throttled = append(throttled, 100*float64(s.Throttled)/float64(s.Accepted+s.Throttled))
+				neighbour = append(neighbour, 100*float64(s.Refused)/float64(max(1, s.Neighbour)))
+				if fair := spec.Calls / 4; slices.Min(shares) < fair*7/10 || slices.Max(shares) > fair*13/10 {
+					t.Errorf("%s, seed %d: shares %v", spec.ID, seed+1, shares)
+				}
+			})
+		}
+		for _, list := range [][]float64{times, throttled, neighbour} {
+			slices.Sort(list)
+		}
+		t.Logf("%s: %.3f of the ideal time, throttled %.2f %%, neighbour %.2f %%", spec.ID, times[2], throttled[2], neighbour[2])
+		if want := table[spec.ID]; times[2] > want.time+missTime || throttled[2] > want.throttled+missThrottled || neighbour[2] > want.neighbour+missThrottled {
+			t.Errorf("%s: %.3f of the ideal time, throttled %.2f %%, neighbour %.2f %%; want at most %+v, and %g and %g %% more",
+				spec.ID, times[2], throttled[2], neighbour[2], want, missTime, missThrottled)
+		}
+	}
+}

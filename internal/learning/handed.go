@@ -1,0 +1,76 @@
+package learning
+
+import "math"
+
+// What follows is for a model whose calls are other processes': it hands their moments out
+// in advance, and hears of what became of them later, many at once.
+
+// Pace is the rate at which calls go now that are no part of a burst.
+func (m *Model) Pace() float64 { return m.pace() }
+
+// Spares tells whether a call may go now as part of a burst.
+func (m *Model) Spares(now float64) bool { return m.spares(now) }
+
+// Last is the time that the model has come to.
+func (m *Model) Last() float64 { return m.last }
+
+// Paused is when a pause ends; it may be past.
+func (m *Model) Paused() float64 { return m.pause }
+
+// Handed gives the mark of one of the calls that were handed out with an evenly spaced
+// batch: the n-th before the last.
+func (m *Model) Handed(last Mark, n int, at float64) Mark {
+	level := float64(last.level) + float64(n) - m.rate*(last.at-at)
+	return Mark{at: at, n: last.n - uint32(n), level: float32(level)}
+}
+
+// ServedLate takes in that the server served n calls, the last of them k, which took trip
+// seconds.
+func (m *Model) ServedLate(k Mark, n int, trip float64) {
+	if n <= 0 {
+		return
+	}
+	m.inFlight -= n - 1
+	m.streak += n - 1
+	if k.n == 0 {
+		m.inFlight--
+		m.streak++
+		return
+	}
+	m.heard(trip)
+	m.inFlight--
+	m.streak++
+	m.exceeded(m.last, k)
+}
+
+// RefusedLate takes in that the server refused n calls, the first of them k, and asked for
+// a pause of hint seconds.
+func (m *Model) RefusedLate(k Mark, n int, hint float64) {
+	if n <= 0 {
+		return
+	}
+	if k.n == 0 {
+		n++
+	}
+	m.inFlight -= n - 1
+	m.kept += uint64(max(0, n-1))
+	m.Throttled(m.last, k, hint)
+	if k.n != 0 {
+		m.owed-- // who is asked for tokens says so
+	}
+}
+
+// Unused takes in that n calls never went: their tokens are there still where back says so.
+func (m *Model) Unused(n int, back bool) {
+	m.inFlight -= n
+	m.kept += uint64(max(0, n))
+	if back {
+		m.level = math.Min(m.burst, m.level+float64(n))
+	}
+}
+
+// UnknownLate takes in that nothing is known of n calls.
+func (m *Model) UnknownLate(n int) { m.inFlight -= n }
+
+// Drain takes in that what seems to be stored is not there.
+func (m *Model) Drain() { m.level = math.Min(m.level, 0) }
