@@ -104,6 +104,8 @@ type running struct {
 	*Task
 	at   *Account
 	pool *pool // whose slot it keeps
+	// asked counts what was asked, by kind of question, in all listings of the task.
+	asked []int
 }
 
 // accountOf gives the record of the task's account.

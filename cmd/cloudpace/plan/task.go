@@ -61,3 +61,27 @@ func (l *Listing) pages(n int) int {
 
 // part is the i-th of n nearly equal parts of a whole.
 func part(whole, i, n int) int { return whole*(i+1)/n - whole*i/n }
+
+// Batches is how many calls of a kind are made about the items. They do not reach across
+// pages.
+func (l *Listing) Batches(a Ask) int {
+	if a.Many < 2 {
+		return l.Items
+	}
+	lists := 1
+	if l.Under != nil {
+		lists = l.Under.Items
+	}
+	n := 0
+	for i := range lists {
+		for left := part(l.Items, i, lists); left > 0; {
+			size := left
+			if l.Page > 0 {
+				size = min(left, l.Page)
+			}
+			n += (size + a.Many - 1) / a.Many
+			left -= size
+		}
+	}
+	return n
+}

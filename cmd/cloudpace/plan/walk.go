@@ -27,7 +27,6 @@ type walk struct {
 	ended        bool // the last page is read
 	batches      [][]*batch
 	first        int // item of the page
-	asked        []int
 }
 
 // list reads a listing of n items, and then calls done with the way that ended last.
@@ -49,7 +48,10 @@ func (e *engine) list(r *running, l *Listing, n int, tr *trail, done func(*trail
 	}
 	w := &walk{e: e, r: r, l: l, trail: tr, done: done, width: inventory.DetailWorkers, items: n, pages: l.pages(n)}
 	if len(l.Each) > 0 && l.Asked >= 0 {
-		w.each, w.asked = w.details, make([]int, len(l.Each))
+		w.each = w.details
+		if r.asked == nil {
+			r.asked = make([]int, len(l.Each))
+		}
 	}
 	w.next()
 }
@@ -68,7 +70,7 @@ func (w *walk) next() {
 
 func (w *walk) arrived() {
 	size := w.l.Page
-	if size <= 0 || w.l.Pages > 0 {
+	if size <= 0 || size*w.pages < w.items {
 		size = (w.items + w.pages - 1) / w.pages
 	}
 	w.first = min(w.page*size, w.items)
@@ -179,8 +181,8 @@ func (w *walk) times(k int) int {
 	if share == 0 {
 		share = 1
 	}
-	n := w.asked[k]
-	w.asked[k]++
+	n := w.r.asked[k]
+	w.r.asked[k]++
 	return int(math.Floor(float64(n+1)*share+1e-9) - math.Floor(float64(n)*share+1e-9))
 }
 
