@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,7 +62,6 @@ func TestPlanCounts(t *testing.T) {
 			details++
 		}
 	}
-	t.Logf("compared %d records, %d with details", compared, details)
 	if compared < 700 || details < 20 {
 		t.Errorf("%d records were compared, %d with details", compared, details)
 	}
@@ -77,5 +79,46 @@ func TestPlanCounts(t *testing.T) {
 	}
 	if unknown != 0 || again.Requests < calls-calls/1000 || again.Requests > calls+calls/1000 {
 		t.Errorf("planned again are %d calls, made were %d", again.Requests, calls)
+	}
+}
+
+// TestPlanWaits: what a plan says that calls wait for most is what they waited for most.
+func TestPlanWaits(t *testing.T) {
+	// So slowly that it is the quotas that are waited for, and not a busy machine.
+	o := demonstrateAt(t, t.Context(), 8, "-p", "aws,gcp", "--only", "compute,resources")
+	run, err := readRun(o.dir, clouds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	real := make(map[string]map[string]float64) // seconds by provider and service
+	for _, s := range run.Throttling.Scopes {
+		at, err := cloudpace.ParseScope(s.Scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if real[at.Provider] == nil {
+			real[at.Provider] = make(map[string]float64)
+		}
+		real[at.Provider][at.Service] += s.WaitSeconds
+	}
+	limits := planLimitsOf(t, demoSettings(cloudpace.DefaultConfig(), clouds()))
+	for provider, want := range map[string]string{"aws": "ec2.DescribeImageAttribute", "gcp": "cloudasset.ListAssets"} {
+		tasks, _, _ := run.tasks(limits, []string{provider}, func(inventory.Kind) bool { return true })
+		d, err := reckon(t.Context(), tasks, limits, plan.Options{Workers: inventory.DefaultWorkers, Latency: 10 * time.Millisecond}, func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := slices.MaxFunc(d.Limits, func(a, b planLimit) int { return cmp.Compare(a.AllSeconds, b.AllSeconds) }); most.Name != provider+" "+want {
+			t.Errorf("%s: planned calls wait for %s most", provider, most.Name)
+		}
+		service, _, _ := strings.Cut(want, ".")
+		for other, seconds := range real[provider] {
+			if other != service && seconds >= real[provider][service] {
+				t.Errorf("%s: calls waited %g s for %s, and %g s for %s", provider, seconds, other, real[provider][service], service)
+			}
+		}
+		if d.Binds != "ratelimit."+provider+".services."+want+".max_rps" {
+			t.Errorf("%s: what binds is %q", provider, d.Binds)
+		}
 	}
 }
