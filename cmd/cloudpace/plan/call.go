@@ -53,7 +53,7 @@ func (e *engine) call(r *running, op *Operation, tr *trail, done func()) {
 	c := e.spare()
 	c.r, c.op, c.trail, c.done, c.since = r, op, tr, done, e.loop.Now()
 	c.leaf = e.leaf(r, op)
-	if c.leaf == nil || c.leaf.bucket.Take(c.since) {
+	if c.leaf == nil || c.leaf.take(c.since) {
 		c.enter()
 		return
 	}
@@ -192,6 +192,8 @@ func (e *engine) release(p *pool) {
 		c.send()
 	}
 }
+
+func (l *level) take(now time.Time) bool { return l.bucket.Take(now) }
 
 // blame gives the level that a call which begins to wait now waits for.
 func (l *level) blame(now time.Time) *level {

@@ -64,6 +64,7 @@ type panel struct {
 	Area        string // path
 	Lines       []curve
 	Bars        []block
+	Cut         []tick // what reaches beyond the scale
 	Class       string // of area and bars
 }
 
@@ -113,9 +114,23 @@ func (c Curves) Draw(w io.Writer) error {
 	throttled := func(p CurvePoint) float64 { return float64(p.Throttled) / width }
 	queue := func(p CurvePoint) float64 { return float64(p.Queue) }
 
-	top := max(most(sent), most(rate), most(granted))
+	// A burst is over in one column; the scale is that of the rates, and says what is
+	// beyond it.
+	top := max(most(rate), most(granted))
+	if top = min(most(sent), 2*top); top == 0 {
+		top = 1
+	}
+	top = max(top, most(rate), most(granted))
 	p := add("Calls a second", "sent", 190, top)
-	y := func(v float64) float64 { return p.y(v, top, nice(max(top, 1e-3)/3)) }
+	y := func(v float64) float64 { return max(float64(p.Top), p.y(v, top, nice(top/3))) }
+	beyond := false
+	for _, at := range points {
+		out := p.y(sent(at), top, nice(top/3)) < float64(p.Top)-0.05
+		if out && !beyond {
+			p.Cut = append(p.Cut, tick{At: decimal(x(at.Seconds)+4, 1), TextAt: decimal(float64(p.Top)+13, 0), Label: rps(math.Round(sent(at)))})
+		}
+		beyond = out
+	}
 	area := step(sent, y)
 	p.Area = area.area(float64(p.Bottom))
 	if c.Granted != "" {
