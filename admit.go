@@ -45,6 +45,7 @@ type admission struct {
 	page       bool      // a further page of a call that asks the circuit once
 	place      uint64
 	taken      bool // a token is held
+	mark       bucket.Mark
 	slot       bool // a slot is held that the walk took
 	waited     bool
 }
@@ -70,7 +71,8 @@ func (a *admission) run() error {
 			continue
 		}
 		if c.charge.provider.enabled && (a.token || c.charge.leaf.bucket.Paused(a.now)) {
-			if !c.charge.leaf.bucket.Take(a.now) {
+			mark, ok := c.charge.leaf.bucket.Take(a.now)
+			if a.mark = mark; !ok {
 				status, err := a.queue()
 				if err != nil {
 					return err
@@ -134,6 +136,7 @@ func (a *admission) send() (again bool, err error) {
 		c.lane.account.slots.Release() // two admissions at once: one slot is enough
 	}
 	c.slot = c.slot || a.slot
+	c.mark = a.mark
 	c.reported = false
 	repeats := c.paid != unpaid
 	c.paid = unpaid
@@ -165,7 +168,7 @@ func (a *admission) holds(now time.Time) (ok bool, wait time.Duration, cause err
 func (a *admission) undo() {
 	if a.taken {
 		a.taken = false
-		a.c.charge.leaf.bucket.Return(a.now)
+		a.c.charge.leaf.bucket.Return(a.now, a.mark)
 	}
 	if a.slot {
 		a.slot = false
@@ -236,7 +239,7 @@ func (a *admission) queue() (bucket.Status, error) {
 		a.now = time.Now()
 		if stop != nil || barred {
 			if w.Leave(a.now) {
-				c.charge.leaf.bucket.Return(a.now)
+				c.charge.leaf.bucket.Return(a.now, w.Mark())
 			}
 			return bucket.Moved, stop
 		}
@@ -244,6 +247,7 @@ func (a *admission) queue() (bucket.Status, error) {
 	if status == bucket.Refused {
 		return 0, &DeadlineExceededError{Scope: c.charge.leaf.scope, RetryAfter: w.Need(), Err: c.lastErr()}
 	}
+	a.mark = w.Mark()
 	return status, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace/internal/breaker"
+	"github.com/cloudpace/cloudpace/internal/bucket"
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
@@ -55,6 +56,7 @@ type Call struct {
 	mu           sync.Mutex
 	lane, charge *lane
 	ticket       breaker.Ticket
+	mark         bucket.Mark // of the attempt under way
 	slot         bool // a slot is held
 	done         bool
 	counted      bool          // as a call, for those that count once
@@ -157,7 +159,7 @@ func (c *Call) failed(now time.Time, f *failure) (cut rateCut) {
 		case verdict.Throttled:
 			rate, isCut := 0.0, false
 			if c.charge.provider.enabled {
-				rate, isCut = c.charge.leaf.bucket.Throttled(now, f.hint)
+				rate, isCut = c.charge.leaf.bucket.Throttled(now, c.mark, f.hint)
 			}
 			if isCut {
 				cut = rateCut{rate, f.hint}
@@ -201,7 +203,7 @@ func (c *Call) succeeded(now time.Time) {
 	c.free = 0
 	c.last = nil
 	c.lane.leaf.breaker.Renew(now, c.ticket)
-	c.charge.leaf.bucket.Succeeded(now)
+	c.charge.leaf.bucket.Succeeded(now, c.mark)
 	c.lane.provider.budget.Refund()
 }
 

@@ -24,7 +24,7 @@ const (
 // gave or 0. The stored burst is gone; an adaptive rate is cut; a hint pauses the
 // leaf for everybody. It returns the rate now in force and whether this call cut
 // it. Those who queue are moved by all of it at once.
-func (b *Bucket) Throttled(now time.Time, hint time.Duration) (rate float64, cut bool) {
+func (b *Bucket) Throttled(now time.Time, k Mark, hint time.Duration) (rate float64, cut bool) {
 	g := b.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -33,15 +33,21 @@ func (b *Bucket) Throttled(now time.Time, hint time.Duration) (rate float64, cut
 		b.law.throttled = now
 	}
 	rate = b.rate
-	if b.feed != nil {
+	m := b.learns()
+	switch {
+	case m != nil:
+		rate, cut = b.measured(now, m, k, hint)
+	case b.feed != nil:
 		b.feed.refused(now, hint)
 		rate, cut = b.cutElsewhere(now)
-	} else if b.opt.Adaptive && !math.IsInf(b.rate, 1) && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow) {
+	case b.opt.Adaptive && !math.IsInf(b.rate, 1) && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow):
 		b.law.cut = now
 		b.setRate(math.Max(b.opt.MinRate, b.rate*cutFactor))
 		rate, cut = b.rate, true
 	}
-	b.tokens = math.Min(b.tokens, 0)
+	if m == nil {
+		b.tokens = math.Min(b.tokens, 0)
+	}
 	b.pauseFor(now, hint)
 	g.sweep(now)
 	g.poke()
@@ -49,11 +55,15 @@ func (b *Bucket) Throttled(now time.Time, hint time.Duration) (rate float64, cut
 }
 
 // Slowed tells, without a lock, whether there is a rate to recover.
-func (b *Bucket) Slowed() bool { return b.slowed.Load() }
+func (b *Bucket) Slowed() bool { return b.slowed.Load() || b.model != nil }
 
 // Succeeded records that the server served a call of this leaf.
-func (b *Bucket) Succeeded(now time.Time) {
+func (b *Bucket) Succeeded(now time.Time, k Mark) {
 	if !b.Slowed() {
+		return
+	}
+	if k != (Mark{}) {
+		b.Answered(now, k)
 		return
 	}
 	g := b.group
@@ -62,6 +72,9 @@ func (b *Bucket) Succeeded(now time.Time) {
 	b.advance(now)
 	if b.feed != nil {
 		b.feed.succeeded = true
+		return
+	}
+	if b.model != nil {
 		return
 	}
 	if now.Sub(b.law.throttled) < calm || now.Sub(b.law.raised) < calm {

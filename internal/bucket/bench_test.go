@@ -17,8 +17,8 @@ func TestNoAllocations(t *testing.T) {
 	now := epoch
 	for name, f := range map[string]func(){
 		"take":      func() { b.Take(now) },
-		"return":    func() { b.Return(now) },
-		"succeeded": func() { b.Succeeded(now) },
+		"return":    func() { b.Return(now, Mark{}) },
+		"succeeded": func() { b.Succeeded(now, Mark{}) },
 		"paused":    func() { b.Paused(now) },
 		"state":     func() { b.State(now) },
 		"idle":      func() { b.Idle(now) },
@@ -39,7 +39,7 @@ func BenchmarkTake(b *testing.B) {
 			now := epoch
 			for b.Loop() {
 				now = now.Add(1)
-				if !leaf.Take(now) {
+				if !takes(leaf, now) {
 					b.Fatal("out of tokens")
 				}
 			}
@@ -64,7 +64,7 @@ func BenchmarkSucceeded(b *testing.B) {
 	leaf := plenty(nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		leaf.Succeeded(epoch)
+		leaf.Succeeded(epoch, Mark{})
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cloudpace/cloudpace/internal/learning"
 )
 
 // Options are the settings of one bucket.
@@ -13,6 +15,8 @@ type Options struct {
 	Burst float64 // tokens it can store, at least 1
 
 	Adaptive bool          // throttles cut the rate, successes bring it back
+	Learn    bool          // … or teach the bucket the rate and burst that the server has
+	Soft     bool          // a bucket that learns may go beyond Rate and Burst
 	MinRate  float64       // the floor of cuts
 	MaxPause time.Duration // the longest pause a hint can cause
 }
@@ -30,8 +34,10 @@ type Bucket struct {
 	pause       pause
 	law         aimd
 	queue       queue
-	feed        *feed    // nil: time fills the bucket
-	whole       *Options // the bucket's own, while others share it; nil otherwise
+	feed        *feed           // nil: time fills the bucket
+	model       *learning.Model // nil: it does not learn
+	epoch       time.Time       // the beginning of the model's time
+	whole       *Options        // the bucket's own, while others share it; nil otherwise
 
 	// slowed tells without the lock that there is something to recover.
 	slowed atomic.Bool
@@ -44,6 +50,9 @@ func New(opt Options, parent *Bucket, now time.Time) *Bucket {
 	opt.MinRate = math.Min(opt.MinRate, opt.Rate)
 	b := &Bucket{parent: parent, opt: opt, rate: opt.Rate, burst: opt.Burst, tokens: opt.Burst, last: now}
 	b.law.lowest = opt.Rate
+	if opt.Learn && !math.IsInf(opt.Rate, 1) {
+		b.learn(now)
+	}
 	if parent != nil {
 		b.group = parent.group
 	} else {
@@ -53,20 +62,19 @@ func New(opt Options, parent *Bucket, now time.Time) *Bucket {
 }
 
 // Take takes a token from every level if that is possible now and nobody is
-// waiting that should come first.
-func (b *Bucket) Take(now time.Time) bool {
+// waiting that should come first. The mark is for telling the call's outcome.
+func (b *Bucket) Take(now time.Time) (k Mark, ok bool) {
 	g := b.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.retired || len(g.busy) > 0 || !b.canTake(now) {
-		return false
+		return k, false
 	}
-	b.take()
-	return true
+	return b.take(now), true
 }
 
 // Return gives back the token of a call that was granted and never sent.
-func (b *Bucket) Return(now time.Time) {
+func (b *Bucket) Return(now time.Time, k Mark) {
 	g := b.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,10 +82,14 @@ func (b *Bucket) Return(now time.Time) {
 		l.advance(now)
 		l.tokens++
 	}
+	if b.model != nil && k != (Mark{}) {
+		b.model.Unsent(k)
+	}
 	g.dispatch(now) // first, because a queue has room for more than a burst
 	for l := b; l != nil; l = l.parent {
 		room := l.burst
 		switch {
+		case l.learns() != nil:
 		case l.feed != nil:
 			l.feed.used--
 			l.feed.wake()
@@ -134,6 +146,9 @@ func (b *Bucket) Idle(now time.Time) bool {
 	if f := b.feed; f != nil {
 		return b.held() == 0 && b.tokens > -epsilon && f.used == 0 && f.throttled.IsZero() && f.paused.IsZero()
 	}
+	if m := b.learns(); m != nil && (m.Taught() || !m.Full()) {
+		return false
+	}
 	return b.tokens >= b.burst-epsilon
 }
 
@@ -155,6 +170,10 @@ const epsilon = 1e-9
 // advance brings the tokens up to now. Time only moves forward: a reading that is
 // older than the last one changes nothing.
 func (b *Bucket) advance(now time.Time) {
+	if m := b.learns(); m != nil {
+		b.advanceLearned(now, m)
+		return
+	}
 	if b.pause.on {
 		if !b.pause.over(now) {
 			return
@@ -177,6 +196,11 @@ func (b *Bucket) advance(now time.Time) {
 		b.feed.ripen(b, now)
 		return
 	}
+	b.fill(now)
+}
+
+// fill adds what time brings.
+func (b *Bucket) fill(now time.Time) {
 	dt := now.Sub(b.last)
 	if dt <= 0 {
 		return
@@ -192,11 +216,17 @@ func (b *Bucket) canTake(now time.Time) bool {
 		if l.pause.on || l.tokens < 1-epsilon && !math.IsInf(l.rate, 1) {
 			return false
 		}
+		if m := l.learns(); m != nil && !m.Ready(l.since(now)) {
+			return false
+		}
 	}
 	return true
 }
 
-func (b *Bucket) take() {
+func (b *Bucket) take(now time.Time) (k Mark) {
+	if m := b.learns(); m != nil {
+		k = m.Send(b.since(now), b.queue.n > 0)
+	}
 	for l := b; l != nil; l = l.parent {
 		if math.IsInf(l.rate, 1) && !l.pause.on {
 			continue // it would be there again at once
@@ -206,11 +236,12 @@ func (b *Bucket) take() {
 			l.feed.spend(l)
 		}
 	}
+	return k
 }
 
 // borrow takes a token from every level into debt, down to one burst below
 // nothing, pauses or not.
-func (b *Bucket) borrow(now time.Time) bool {
+func (b *Bucket) borrow(now time.Time) (k Mark, ok bool) {
 	for l := b; l != nil; l = l.parent {
 		l.advance(now)
 		owed := 0.0
@@ -218,21 +249,35 @@ func (b *Bucket) borrow(now time.Time) bool {
 			owed = l.feed.owes(now)
 		}
 		if l.tokens-owed-1 < -l.burst-epsilon {
-			return false
+			return k, false
+		}
+		if m := l.learns(); m != nil && !m.Lends() {
+			return k, false
 		}
 	}
-	b.take()
-	return true
+	return b.take(now), true
 }
 
 // readyAt tells when the n-th next token can be had here, other levels aside.
 func (b *Bucket) readyAt(now time.Time, n int) time.Time {
 	b.advance(now)
+	at := b.filledAt(now, n)
+	if m := b.learns(); m != nil {
+		return later(at, b.at(m.Soonest(b.since(now), n)))
+	}
+	return at
+}
+
+// filledAt is readyAt but for what was learned.
+func (b *Bucket) filledAt(now time.Time, n int) time.Time {
 	at, have := now, b.tokens
 	if b.feed != nil {
 		return b.leasedAt(now, float64(n)-have)
 	}
-	if b.pause.on {
+	switch {
+	case b.pause.on && b.model != nil:
+		at, have = b.pause.until, have+b.rate*b.pause.until.Sub(now).Seconds()
+	case b.pause.on:
 		at, have = b.pause.until, have+b.gathered(b.pause.until)
 	}
 	missing := float64(n) - have

@@ -58,7 +58,7 @@ func TestS3_5CutRefusesAtOnce(t *testing.T) {
 	w.join(b, "4", Terms{})
 	w.join(b, "5", Terms{Deadline: at(4 * sec)})
 	w.run(250 * ms)
-	b.Throttled(w.now, 0) // now 1 rps and nothing stored
+	b.Throttled(w.now, Mark{}, 0) // now 1 rps and nothing stored
 	w.settle()
 	w.expect("250ms 1 refused", "250ms 3 refused")
 	if first.w.Need() != sec || third.w.Need() != 2*sec {
@@ -72,7 +72,7 @@ func TestS3_5PauseRefusesAtOnce(t *testing.T) {
 	for name, pause := range map[string]func(leaf, account *Bucket){
 		"leaf":    func(leaf, _ *Bucket) { leaf.Pause(at(100*ms), 5*sec) },
 		"account": func(_, account *Bucket) { account.Pause(at(100*ms), 5*sec) },
-		"hint":    func(leaf, _ *Bucket) { leaf.Throttled(at(100*ms), 5*sec) },
+		"hint":    func(leaf, _ *Bucket) { leaf.Throttled(at(100*ms), Mark{}, 5*sec) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			account := New(Options{Rate: 100, Burst: 100, MaxPause: time.Minute}, nil, epoch)

@@ -79,7 +79,7 @@ func TestDriverIsRefused(t *testing.T) {
 	w.join(b, "driver", Terms{Deadline: at(1500 * ms)})
 	w.join(b, "a", Terms{})
 	w.run(500 * ms)
-	b.Throttled(w.now, 0)
+	b.Throttled(w.now, Mark{}, 0)
 	w.run(time.Minute)
 	w.expect("500ms driver refused", "2.5s a granted")
 }
@@ -105,13 +105,13 @@ func TestDriverIsToldOfEarlierEvents(t *testing.T) {
 		event func(b *Bucket, now time.Time)
 		want  []string
 	}{
-		"return": {func(b *Bucket, now time.Time) { b.Return(now) }, []string{"7s a granted", "10s b granted"}},
-		"raise":  {func(b *Bucket, now time.Time) { b.Succeeded(now) }, []string{"8.5s a granted", "13.5s b granted"}},
+		"return": {func(b *Bucket, now time.Time) { b.Return(now, Mark{}) }, []string{"7s a granted", "10s b granted"}},
+		"raise":  {func(b *Bucket, now time.Time) { b.Succeeded(now, Mark{}) }, []string{"8.5s a granted", "13.5s b granted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := New(Options{Rate: 2, Burst: 1, Adaptive: true, MinRate: 0.1}, nil, epoch)
 			for i := range 5 {
-				b.Throttled(at(time.Duration(i)*sec-5*sec), 0)
+				b.Throttled(at(time.Duration(i)*sec-5*sec), Mark{}, 0)
 			}
 			w := newWorld(t) // 0.1 rps, empty
 			w.join(b, "a", Terms{})

@@ -123,14 +123,14 @@ func TestS4_4AccountPauseStopsItsLeaves(t *testing.T) {
 
 	one.Pause(epoch, 10*sec)
 	for name, l := range map[string]*Bucket{"a": a, "b": b} {
-		if l.Take(at(9 * sec)) {
+		if takes(l, at(9*sec)) {
 			t.Errorf("leaf %s of the paused account gave a token", name)
 		}
 		if !l.Paused(at(9*sec)) || l.Paused(at(10*sec)) {
 			t.Errorf("leaf %s: paused at 9 s and at 10 s: %v, %v", name, l.Paused(at(9*sec)), l.Paused(at(10*sec)))
 		}
 	}
-	if c.Paused(at(9*sec)) || !c.Take(at(9*sec)) {
+	if c.Paused(at(9*sec)) || !takes(c, at(9*sec)) {
 		t.Error("the other account is held too")
 	}
 	w := newWorld(t)
@@ -147,7 +147,7 @@ func TestS4_4AccountPauseStopsItsLeaves(t *testing.T) {
 func TestS4_4SharedRatesAreFixed(t *testing.T) {
 	account, _ := levels(20)
 	for i := range 10 {
-		account.Throttled(at(time.Duration(i)*10*sec), 0)
+		account.Throttled(at(time.Duration(i)*10*sec), Mark{}, 0)
 	}
 	if s := account.State(at(91 * sec)); s.Rate != 20 || s.Lowest != 20 || s.Slowed() || s.Burst != 1000 {
 		t.Errorf("%+v, want the rate of 20 and the burst of 1000 it began with", s)
@@ -162,7 +162,7 @@ func TestS3_4ReturnServesANeighbour(t *testing.T) {
 	w := newWorld(t)
 	w.join(b, "neighbour", Terms{})
 	w.run(3 * sec)
-	a.Return(w.now)
+	a.Return(w.now, Mark{})
 	w.run(time.Minute)
 	w.expect("3s neighbour granted")
 }

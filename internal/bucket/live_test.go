@@ -32,7 +32,7 @@ func wait(ctx context.Context, b *Bucket, terms Terms) bool {
 		case <-tick:
 		case <-ctx.Done():
 			if w.Leave(time.Now()) {
-				b.Return(time.Now())
+				b.Return(time.Now(), Mark{})
 			}
 			return false
 		}
@@ -96,13 +96,13 @@ func TestS3_4CrowdOfGoroutines(t *testing.T) {
 				served.Add(1)
 				switch {
 				case i%50 == 0:
-					leaf.Throttled(time.Now(), 200*ms)
+					leaf.Throttled(time.Now(), Mark{}, 200*ms)
 				case i%51 == 0:
 					account.Pause(time.Now(), 300*ms)
 				case i%11 == 0:
-					leaf.Return(time.Now())
+					leaf.Return(time.Now(), Mark{})
 				default:
-					leaf.Succeeded(time.Now())
+					leaf.Succeeded(time.Now(), Mark{})
 				}
 			})
 		}
@@ -139,18 +139,18 @@ func TestHammer(t *testing.T) {
 				b := leaves[r.IntN(2)]
 				switch r.IntN(10) {
 				case 0:
-					b.Throttled(now(), time.Duration(r.IntN(2)))
+					b.Throttled(now(), Mark{}, time.Duration(r.IntN(2)))
 				case 1:
 					root.Pause(now(), 10)
 				case 2, 3:
-					b.Succeeded(now())
+					b.Succeeded(now(), Mark{})
 				case 4:
 					b.State(now())
 					root.Idle(now())
 					b.Paused(now())
 				case 5:
-					if b.Take(now()) {
-						b.Return(now())
+					if takes(b, now()) {
+						b.Return(now(), Mark{})
 					}
 				default:
 					w, status := b.Join(now(), Terms{})
@@ -158,7 +158,7 @@ func TestHammer(t *testing.T) {
 						status, _ = w.Poll(now())
 					}
 					if w.Leave(now()) && r.IntN(2) == 0 {
-						b.Return(now())
+						b.Return(now(), Mark{})
 					}
 				}
 			}

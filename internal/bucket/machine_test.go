@@ -98,7 +98,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"join": func(rt *rapid.T) { m.step(func() { m.queue(rt) }) },
 		"take": func(rt *rapid.T) {
 			leaf := m.leaf(rt)
-			if leaf.Take(m.now) {
+			if takes(leaf, m.now) {
 				m.charge(leaf, 1)
 			}
 		},
@@ -118,7 +118,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 			again := rapid.Bool().Draw(rt, "queue again")
 			m.charge(c.b, -1)
 			m.step(func() {
-				c.b.Return(m.now)
+				c.b.Return(m.now, Mark{})
 				if again {
 					m.names++
 					m.join(c.b, fmt.Sprint(m.names), Terms{Place: c.w.Place()})
@@ -128,9 +128,9 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"throttled": func(rt *rapid.T) {
 			leaf := m.leaf(rt)
 			hint := rapid.SampledFrom([]time.Duration{0, 0, 100 * ms, 3 * sec, time.Hour}).Draw(rt, "hint")
-			m.step(func() { leaf.Throttled(m.now, hint) })
+			m.step(func() { leaf.Throttled(m.now, Mark{}, hint) })
 		},
-		"succeeded": func(rt *rapid.T) { m.step(func() { m.leaf(rt).Succeeded(m.now) }) },
+		"succeeded": func(rt *rapid.T) { m.step(func() { m.leaf(rt).Succeeded(m.now, Mark{}) }) },
 		"pause": func(rt *rapid.T) {
 			b := m.all[rapid.IntRange(0, len(m.all)-1).Draw(rt, "bucket")]
 			m.step(func() { b.Pause(m.now, rapid.SampledFrom([]time.Duration{ms, sec, 30 * sec}).Draw(rt, "pause")) })

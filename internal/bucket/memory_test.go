@@ -13,7 +13,7 @@ import (
 func remembered(t *testing.T, hint time.Duration) Memory {
 	t.Helper()
 	b := New(Options{Rate: 20, Burst: 40, Adaptive: true, MinRate: 1, MaxPause: time.Minute}, nil, epoch)
-	b.Throttled(epoch, hint)
+	b.Throttled(epoch, Mark{}, hint)
 	m, ok := b.Memory(epoch.Add(sec))
 	if !ok {
 		t.Fatal("there is nothing to remember")
@@ -68,7 +68,7 @@ func TestMemoryIsOver(t *testing.T) {
 		now := epoch
 		for range rapid.IntRange(1, 12).Draw(t, "throttles") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, 3000).Draw(t, "ms")) * time.Millisecond)
-			b.Throttled(now, time.Duration(rapid.IntRange(0, 20).Draw(t, "hint"))*sec)
+			b.Throttled(now, Mark{}, time.Duration(rapid.IntRange(0, 20).Draw(t, "hint"))*sec)
 		}
 		m, ok := b.Memory(now)
 		over := m.Over()
@@ -95,7 +95,7 @@ func TestRecallPauses(t *testing.T) {
 		if s.PausedFor != c.want {
 			t.Errorf("after %s: paused for %s, want %s", c.after, s.PausedFor, c.want)
 		}
-		if now := epoch.Add(sec + c.after); b.Take(now) && c.want > 0 {
+		if now := epoch.Add(sec + c.after); takes(b, now) && c.want > 0 {
 			t.Errorf("after %s: a token in the pause", c.after)
 		}
 	}
@@ -108,7 +108,7 @@ func TestRecallOnlyHoldsBack(t *testing.T) {
 		moment := rapid.Map(rapid.Int64Range(-1e6, 1e6), func(s int64) time.Time { return epoch.Add(time.Duration(s) * sec) })
 		b := New(Options{Rate: 20, Burst: 40, Adaptive: rapid.Bool().Draw(t, "adaptive"), MinRate: 1, MaxPause: time.Minute}, nil, epoch)
 		if rapid.Bool().Draw(t, "throttled") {
-			b.Throttled(epoch, sec)
+			b.Throttled(epoch, Mark{}, sec)
 		}
 		was := b.State(epoch)
 		m := Memory{

@@ -118,7 +118,7 @@ func TestS3_6ReturnPaysDebt(t *testing.T) {
 	w.join(b, "next", Terms{})
 	w.expect("0s hasty granted")
 	w.run(500 * ms)
-	b.Return(w.now)
+	b.Return(w.now, Mark{})
 	w.run(time.Minute)
 	w.expect("1s next granted")
 }
@@ -126,8 +126,8 @@ func TestS3_6ReturnPaysDebt(t *testing.T) {
 // S3.6: a cut makes the burst, and with it the limit of debt, smaller.
 func TestS3_6DebtFollowsTheBurst(t *testing.T) {
 	b := drained(8, 8)
-	b.Throttled(epoch, 0)
-	b.Throttled(at(sec), 0) // 2 rps, burst 2
+	b.Throttled(epoch, Mark{}, 0)
+	b.Throttled(at(sec), Mark{}, 0) // 2 rps, burst 2
 	w := newWorld(t)
 	w.now = at(sec)
 	for i := range 3 {

@@ -29,6 +29,10 @@ func (b *Bucket) pauseFor(now time.Time, d time.Duration) {
 		return
 	}
 	b.pause = pause{on: true, until: until, wall: until.Round(0)}
+	if m := b.learns(); m != nil {
+		m.Hold(b.since(until))
+		return
+	}
 	b.tokens = min(b.tokens, 0)
 	if b.feed != nil {
 		b.feed.lots = nil

@@ -36,16 +36,16 @@ func TestS4_2NoRefillInAPause(t *testing.T) {
 
 func TestS4_2PauseOfAnEmptyBucket(t *testing.T) {
 	b := paused()
-	if b.Take(at(10*sec - 1)) {
+	if takes(b, at(10*sec-1)) {
 		t.Error("a token one nanosecond before the end")
 	}
-	if !b.Take(at(10 * sec)) {
+	if !takes(b, at(10*sec)) {
 		t.Error("no token at the end")
 	}
-	if b.Take(at(10500*ms - 1)) {
+	if takes(b, at(10500*ms-1)) {
 		t.Error("a second token before its time")
 	}
-	if !b.Take(at(10500 * ms)) {
+	if !takes(b, at(10500*ms)) {
 		t.Error("no second token in its time")
 	}
 }
@@ -57,14 +57,14 @@ func TestS4_2ShortHintsKeepTheRate(t *testing.T) {
 	b := New(Options{Rate: 20, Burst: 40, Adaptive: true, MinRate: 0.2, MaxPause: 300 * sec}, nil, epoch)
 	now := epoch
 	for range 10 { // down to the floor
-		b.Throttled(now, 0)
+		b.Throttled(now, Mark{}, 0)
 		now = now.Add(sec)
 	}
 	sent, from := 0, now
 	for ; now.Before(from.Add(10 * time.Minute)); now = now.Add(10 * ms) {
-		if b.Take(now) {
+		if takes(b, now) {
 			sent++
-			b.Throttled(now, 100*ms)
+			b.Throttled(now, Mark{}, 100*ms)
 		}
 	}
 	if sent < 119 || sent > 121 {
@@ -120,7 +120,7 @@ func TestS4_2ExtensionNeverShortens(t *testing.T) {
 		if got := b.State(at(c.at)).PausedFor; got != c.end-c.at {
 			t.Errorf("+%s at %s: %s left, want %s", c.more, c.at, got, c.end-c.at)
 		}
-		if b.Take(at(c.end-1)) || !b.Take(at(c.end)) || b.Take(at(c.end)) {
+		if takes(b, at(c.end-1)) || !takes(b, at(c.end)) || takes(b, at(c.end)) {
 			t.Errorf("+%s at %s: not exactly one token at %s", c.more, c.at, c.end)
 		}
 	}
@@ -132,7 +132,7 @@ func TestS4_2MaxPause(t *testing.T) {
 		{1, 1}, {0, 0}, {-time.Hour, 0},
 	} {
 		b := New(Options{Rate: 2, Burst: 20, MaxPause: 300 * sec}, nil, epoch)
-		b.Throttled(epoch, c.hint)
+		b.Throttled(epoch, Mark{}, c.hint)
 		if got := b.State(epoch).PausedFor; got != c.want {
 			t.Errorf("hint %s: paused for %s, want %s", c.hint, got, c.want)
 		}
@@ -142,8 +142,8 @@ func TestS4_2MaxPause(t *testing.T) {
 	}
 	// The limit counts from the report that extends, not from the first.
 	b := New(Options{Rate: 2, Burst: 20, MaxPause: 300 * sec}, nil, epoch)
-	b.Throttled(epoch, time.Hour)
-	b.Throttled(at(100*sec), time.Hour)
+	b.Throttled(epoch, Mark{}, time.Hour)
+	b.Throttled(at(100*sec), Mark{}, time.Hour)
 	if got := b.State(at(100 * sec)).PausedFor; got != 300*sec {
 		t.Errorf("paused for %s, want 300s", got)
 	}
@@ -174,7 +174,7 @@ func TestS4_2PauseForgivesNoDebt(t *testing.T) {
 func TestS4_2ReturnInAPauseStoresNothing(t *testing.T) {
 	b := paused()
 	for range 5 {
-		b.Return(at(5 * sec))
+		b.Return(at(5*sec), Mark{})
 	}
 	tokens(t, b, at(5*sec), 0)
 	tokens(t, b, at(10*sec), 1)
@@ -183,7 +183,7 @@ func TestS4_2ReturnInAPauseStoresNothing(t *testing.T) {
 	b.Join(epoch, Terms{Patience: epoch})
 	b.Join(epoch, Terms{Patience: epoch})
 	b.Pause(epoch, 10*sec)
-	b.Return(at(5 * sec))
+	b.Return(at(5*sec), Mark{})
 	tokens(t, b, at(5*sec), -1)
 }
 
@@ -198,22 +198,22 @@ func TestE27PauseEndsByTheWallClock(t *testing.T) {
 	b.pause.wall = b.pause.wall.Add(-45 * time.Minute)
 
 	wake := start.Add(10 * time.Minute) // minute 55 on the wall
-	if b.Take(wake) || !b.Paused(wake) {
+	if takes(b, wake) || !b.Paused(wake) {
 		t.Error("the pause ended at minute 55")
 	}
 	end := start.Add(15*time.Minute - 1)
-	if b.Take(end) || !b.Paused(end) {
+	if takes(b, end) || !b.Paused(end) {
 		t.Error("the pause ended before minute 60")
 	}
 	end = start.Add(15 * time.Minute)
-	if b.Paused(end) || !b.Take(end) {
+	if b.Paused(end) || !takes(b, end) {
 		t.Error("the pause did not end at minute 60 by the wall clock")
 	}
 	// From there on the bucket's rate, not what the sleep would have gathered.
-	if b.Take(end.Add(499 * ms)) {
+	if takes(b, end.Add(499*ms)) {
 		t.Error("a burst after the sleep")
 	}
-	if !b.Take(end.Add(500 * ms)) {
+	if !takes(b, end.Add(500*ms)) {
 		t.Error("the rate does not go on after the sleep")
 	}
 }
@@ -224,10 +224,10 @@ func TestE27ResumeWithoutMonotonicReading(t *testing.T) {
 	b := New(Options{Rate: 2, Burst: 20, MaxPause: 2 * time.Hour}, nil, start)
 	b.Pause(start, time.Hour)
 	wall := start.Round(0)
-	if b.Take(wall.Add(55 * time.Minute)) {
+	if takes(b, wall.Add(55*time.Minute)) {
 		t.Error("a token at minute 55")
 	}
-	if !b.Take(wall.Add(time.Hour)) || b.Take(wall.Add(time.Hour)) {
+	if !takes(b, wall.Add(time.Hour)) || takes(b, wall.Add(time.Hour)) {
 		t.Error("not exactly one token at minute 60")
 	}
 	if n := drain(b, wall.Add(48*time.Hour)); n != 20 {
@@ -241,7 +241,7 @@ func TestE27ClockSetBack(t *testing.T) {
 	b := New(Options{Rate: 2, Burst: 20, MaxPause: 2 * time.Hour}, nil, start)
 	b.Pause(start, time.Minute)
 	b.pause.wall = b.pause.wall.Add(24 * time.Hour)
-	if b.Take(start.Add(time.Minute-1)) || !b.Take(start.Add(time.Minute)) {
+	if takes(b, start.Add(time.Minute-1)) || !takes(b, start.Add(time.Minute)) {
 		t.Error("the pause did not end by the timers")
 	}
 }

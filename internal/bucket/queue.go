@@ -32,12 +32,16 @@ type Waiter struct {
 	terms      Terms
 	status     Status
 	need       time.Duration
+	mark       Mark
 	prev, next *Waiter
 }
 
 // Place is the waiter's place in the order of all that ever queued. Who returns
 // an unused token and queues again may ask for its old place in Terms.
 func (w *Waiter) Place() uint64 { return w.terms.Place }
+
+// Mark is, once Granted, for telling the call's outcome.
+func (w *Waiter) Mark() Mark { return w.mark }
 
 // Need is, once Refused, how long the wait would have been at least.
 func (w *Waiter) Need() time.Duration { return w.need }
@@ -59,6 +63,7 @@ func (b *Bucket) Join(now time.Time, terms Terms) (*Waiter, Status) {
 	}
 	g.seq = max(g.seq, w.terms.Place) // a place may be from a retired predecessor
 	if b.queue.n == 0 {
+		b.advance(now) // nobody has waited until now
 		g.busy = append(g.busy, b)
 	}
 	ahead := b.queue.insert(w)
@@ -130,6 +135,7 @@ func (w *Waiter) Leave(now time.Time) (granted bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if w.status == Waiting {
+		w.b.advance(now) // somebody has waited until now
 		g.finish(w, left)
 		g.dispatch(now)
 	}
@@ -159,7 +165,8 @@ func (w *Waiter) outOfPatience(now time.Time) bool {
 // runOut ends a waiter whose patience is over: in debt, or refused.
 func (w *Waiter) runOut(now time.Time) {
 	g := w.b.group
-	if w.b.borrow(now) {
+	if k, ok := w.b.borrow(now); ok {
+		w.mark = k
 		g.finish(w, Granted)
 		g.sweep(now) // the debt delays everybody else
 		return
@@ -175,7 +182,7 @@ func (g *group) dispatch(now time.Time) {
 		if w == nil {
 			break
 		}
-		w.b.take()
+		w.mark = w.b.take(now)
 		g.finish(w, Granted)
 	}
 	g.elect()
@@ -200,7 +207,11 @@ func (g *group) turn(now time.Time) *Waiter {
 func (g *group) nextEvent(now time.Time) time.Time {
 	var at time.Time
 	for _, b := range g.busy {
-		if t := b.earliest(now, 1); at.IsZero() || t.Before(at) {
+		t := b.earliest(now, 1)
+		if m := b.learns(); m != nil {
+			t = later(t, b.at(m.When(b.since(now))))
+		}
+		if at.IsZero() || t.Before(at) {
 			at = t
 		}
 	}

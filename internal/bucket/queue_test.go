@@ -30,7 +30,7 @@ func TestS3_4FirstComeFirstServed(t *testing.T) {
 func TestE09FreshCallerDoesNotOvertake(t *testing.T) {
 	b := drained(1, 10)
 	sleeper, _ := b.Join(epoch, Terms{})
-	if b.Take(at(sec)) {
+	if takes(b, at(sec)) {
 		t.Fatal("a fresh caller took the sleeper's token")
 	}
 	fresh, status := b.Join(at(sec), Terms{})
@@ -151,7 +151,7 @@ func TestS3_4LeaveTellsWhetherGranted(t *testing.T) {
 		t.Error("the second left with a token")
 	}
 	tokens(t, b, at(sec), 0)
-	b.Return(at(sec))
+	b.Return(at(sec), Mark{})
 	tokens(t, b, at(sec), 1)
 	if second.Leave(at(sec)) || first.Leave(at(sec)) != true {
 		t.Error("leaving again tells something else")
@@ -167,7 +167,7 @@ func TestS3_4ReturnedTokenGoesToTheNext(t *testing.T) {
 	w.join(b, "a", Terms{})
 	w.join(b, "b", Terms{})
 	w.run(300 * ms)
-	b.Return(w.now)
+	b.Return(w.now, Mark{})
 	w.run(time.Minute)
 	w.expect("300ms a granted", "1s b granted")
 }
@@ -175,11 +175,11 @@ func TestS3_4ReturnedTokenGoesToTheNext(t *testing.T) {
 func TestS3_4ReturnNeverExceedsBurst(t *testing.T) {
 	root := New(Options{Rate: 1, Burst: 3}, nil, epoch)
 	b := New(Options{Rate: 1, Burst: 2}, root, epoch)
-	b.Return(epoch)
+	b.Return(epoch, Mark{})
 	tokens(t, b, epoch, 2)
 	tokens(t, root, epoch, 3)
 	b.Take(epoch)
-	b.Return(epoch)
+	b.Return(epoch, Mark{})
 	tokens(t, b, epoch, 2)
 	tokens(t, root, epoch, 3)
 }
@@ -195,7 +195,7 @@ func TestS3_4PlaceIsKept(t *testing.T) {
 	w.run(sec)
 	w.expect("1s first granted")
 	b.Pause(w.now, sec)
-	b.Return(w.now)
+	b.Return(w.now, Mark{})
 	w.join(b, "first", Terms{Place: first.w.Place()})
 	w.run(time.Minute)
 	w.expect("2s first granted", "3s second granted", "4s third granted")
@@ -259,7 +259,7 @@ func TestS9_2RetireMovesEverybody(t *testing.T) {
 		}
 	}
 	for _, l := range []*Bucket{root, a, b} {
-		if l.Take(at(time.Hour)) {
+		if takes(l, at(time.Hour)) {
 			t.Error("a retired bucket gave a token")
 		}
 		moved, status := l.Join(at(time.Hour), Terms{})
@@ -269,6 +269,6 @@ func TestS9_2RetireMovesEverybody(t *testing.T) {
 		if moved.Leave(at(time.Hour)) {
 			t.Error("who was moved had a token")
 		}
-		l.Return(at(time.Hour)) // a call from before: nothing to do, no harm
+		l.Return(at(time.Hour), Mark{}) // a call from before: nothing to do, no harm
 	}
 }

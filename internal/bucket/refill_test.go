@@ -11,10 +11,10 @@ func TestS3_3GainsRateUpToBurst(t *testing.T) {
 	if n := drain(b, epoch); n != 20 {
 		t.Fatalf("a new bucket had %d tokens, want its burst of 20", n)
 	}
-	if b.Take(at(100*ms - 1)) {
+	if takes(b, at(100*ms-1)) {
 		t.Error("a token one nanosecond before its time")
 	}
-	if !b.Take(at(100 * ms)) {
+	if !takes(b, at(100*ms)) {
 		t.Error("no token after a tenth of a second at 10 rps")
 	}
 	tokens(t, b, at(100*ms), 0)
@@ -40,10 +40,10 @@ func TestS3_3FractionOfBurstIsKept(t *testing.T) {
 	if n := drain(b, epoch); n != 2 {
 		t.Fatalf("%d tokens of 2.5, want 2", n)
 	}
-	if b.Take(at(499 * ms)) {
+	if takes(b, at(499*ms)) {
 		t.Error("half a token and 0.499 make one")
 	}
-	if !b.Take(at(500 * ms)) {
+	if !takes(b, at(500*ms)) {
 		t.Error("half a token and half a token make none")
 	}
 }
@@ -61,7 +61,7 @@ func TestS3_3ManyLooksLoseNothing(t *testing.T) {
 func TestE03RefusalHasNoSideEffect(t *testing.T) {
 	b := drained(1, 1)
 	for range 10 {
-		if b.Take(at(500 * ms)) {
+		if takes(b, at(500*ms)) {
 			t.Fatal("a token that is not there yet")
 		}
 	}
@@ -74,7 +74,7 @@ func TestE03RefusalHasNoSideEffect(t *testing.T) {
 	if s := b.State(at(500 * ms)); s.Waiting != 0 || s.Tokens != 0.5 {
 		t.Errorf("state %+v, want nobody waiting and half a token", s)
 	}
-	if !b.Take(at(sec)) {
+	if !takes(b, at(sec)) {
 		t.Error("the refused ones cost a token")
 	}
 }
@@ -94,12 +94,12 @@ func TestE03RefusalLeavesOtherLevels(t *testing.T) {
 // E04, literally: used at t+10, changed with t+9, read at t+11.
 func TestE04StaleNowMintsNothing(t *testing.T) {
 	for name, stale := range map[string]func(*Bucket){
-		"take":      func(b *Bucket) { b.Take(at(9 * sec)) },
+		"take":      func(b *Bucket) { takes(b, at(9*sec)) },
 		"join":      func(b *Bucket) { w, _ := b.Join(at(9*sec), Terms{}); w.Leave(at(9 * sec)) },
 		"state":     func(b *Bucket) { b.State(at(9 * sec)) },
 		"idle":      func(b *Bucket) { b.Idle(at(9 * sec)) },
-		"throttled": func(b *Bucket) { b.Throttled(at(9*sec), 0) },
-		"succeeded": func(b *Bucket) { b.Succeeded(at(9 * sec)) },
+		"throttled": func(b *Bucket) { b.Throttled(at(9*sec), Mark{}, 0) },
+		"succeeded": func(b *Bucket) { b.Succeeded(at(9*sec), Mark{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := New(Options{Rate: 1, Burst: 100}, nil, epoch)
@@ -127,9 +127,9 @@ func TestE04StalePauseMintsNothing(t *testing.T) {
 // E04: a stale throttle doesn't make the last one look older than it was.
 func TestE04StaleThrottleKeepsCalm(t *testing.T) {
 	b := drained(10, 1)
-	b.Throttled(at(10*sec), 0)
-	b.Throttled(at(6*sec), 0)
-	b.Succeeded(at(12 * sec))
+	b.Throttled(at(10*sec), Mark{}, 0)
+	b.Throttled(at(6*sec), Mark{}, 0)
+	b.Succeeded(at(12*sec), Mark{})
 	if r := b.State(at(12 * sec)).Rate; r != 5 {
 		t.Errorf("rate %v two seconds after a throttle, want 5", r)
 	}
@@ -141,7 +141,7 @@ func TestE04JumpMintsOneBurst(t *testing.T) {
 		if n := drain(b, at(jump)); n != 7 {
 			t.Errorf("%d tokens after a jump of %s, want one burst of 7", n, jump)
 		}
-		if b.Take(epoch) {
+		if takes(b, epoch) {
 			t.Errorf("a token after jumping back from %s", jump)
 		}
 	}
@@ -155,24 +155,24 @@ func TestE04JumpMintsOneBurst(t *testing.T) {
 func TestE07InfiniteRateNeverWaits(t *testing.T) {
 	b := New(Options{Rate: math.Inf(1), Burst: 0, Adaptive: true, MinRate: 1, MaxPause: time.Minute}, nil, epoch)
 	for range 1000 {
-		if !b.Take(epoch) {
+		if !takes(b, epoch) {
 			t.Fatal("a bucket without a limit ran out")
 		}
 	}
 	tokens(t, b, epoch, 1)
-	b.Throttled(epoch, 0)
+	b.Throttled(epoch, Mark{}, 0)
 	if s := b.State(epoch); !math.IsInf(s.Rate, 1) || s.Slowed() || math.IsNaN(s.Burst) {
 		t.Errorf("after a throttle: %+v", s)
 	}
-	if !b.Take(epoch) {
+	if !takes(b, epoch) {
 		t.Error("no token after a throttle without a hint")
 	}
-	b.Throttled(epoch, sec)
-	if b.Take(at(sec - 1)) {
+	b.Throttled(epoch, Mark{}, sec)
+	if takes(b, at(sec-1)) {
 		t.Error("a token in the pause")
 	}
 	for range 1000 {
-		if !b.Take(at(sec)) {
+		if !takes(b, at(sec)) {
 			t.Fatal("no tokens after the pause")
 		}
 	}
@@ -183,7 +183,7 @@ func TestE07TinyRateSaturates(t *testing.T) {
 	const forever = time.Duration(math.MaxInt64)
 	for _, rate := range []float64{0, 1e-12, 5e-324, 1e-10} {
 		b := New(Options{Rate: rate, Burst: 1}, nil, epoch)
-		if !b.Take(epoch) {
+		if !takes(b, epoch) {
 			t.Fatalf("rate %v: a full bucket had no token", rate)
 		}
 		w, status := b.Join(epoch, Terms{Deadline: at(100 * 365 * 24 * time.Hour)})
@@ -199,8 +199,8 @@ func TestE07TinyRateSaturates(t *testing.T) {
 
 func TestE07ZeroRateStaysANumber(t *testing.T) {
 	b := New(Options{Rate: 0, Burst: 3, Adaptive: true, MinRate: 1, MaxPause: time.Minute}, nil, epoch)
-	b.Throttled(epoch, 0)
-	b.Succeeded(at(time.Minute))
+	b.Throttled(epoch, Mark{}, 0)
+	b.Succeeded(at(time.Minute), Mark{})
 	s := b.State(at(time.Hour))
 	if s.Rate != 0 || s.Burst != 3 || s.Tokens != 0 {
 		t.Errorf("%+v, want rate 0, burst 3, no tokens", s)
@@ -209,8 +209,8 @@ func TestE07ZeroRateStaysANumber(t *testing.T) {
 
 func TestE07HugeRateSaturates(t *testing.T) {
 	b := New(Options{Rate: math.MaxFloat64, Burst: math.MaxFloat64}, nil, epoch)
-	b.Throttled(epoch, 0)
-	if !b.Take(at(1)) {
+	b.Throttled(epoch, Mark{}, 0)
+	if !takes(b, at(1)) {
 		t.Error("no token after a nanosecond of the largest rate")
 	}
 	s := b.State(at(time.Duration(math.MaxInt64)))
@@ -259,10 +259,10 @@ func TestS3_7Idle(t *testing.T) {
 	idle(4*sec, false, "paused")
 	idle(13*sec, false, "after the pause there is one token")
 	idle(14*sec, true, "full again")
-	b.Throttled(at(14*sec), 0)
+	b.Throttled(at(14*sec), Mark{}, 0)
 	idle(time.Hour, false, "a rate has been learned")
 	for i := range 10 {
-		b.Succeeded(at(time.Hour + time.Duration(i)*5*sec))
+		b.Succeeded(at(time.Hour+time.Duration(i)*5*sec), Mark{})
 	}
 	idle(time.Hour+45*sec, false, "unlearned, but a larger burst is not full yet")
 	idle(time.Hour+46*sec, true, "unlearned and full")

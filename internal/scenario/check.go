@@ -47,6 +47,7 @@ func (c *checker) server(s Server) {
 	c.amount("server.floor", s.Floor, -mostTokens, 0)
 	c.amount("server.latency_s", s.LatencyS, 0, mostLatency)
 	c.amount("server.throttled_s", s.ThrottledS, 0, mostLatency)
+	c.amount("server.path_s", s.PathS, 0, mostLatency)
 	before := 0.0
 	for i, change := range s.Changes {
 		at := fmt.Sprintf("server.changes[%d].", i)

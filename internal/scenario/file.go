@@ -126,7 +126,7 @@ func (p *parser) server(at string, v any, s *Server) {
 	p.object(at, v, keys{
 		"burst": p.number(&s.Burst), "refill": p.number(&s.Refill), "retry_after_s": p.number(&s.RetryAfterS),
 		"throttle_cost": p.number(&s.ThrottleCost), "floor": p.number(&s.Floor),
-		"latency_s": p.number(&s.LatencyS), "throttled_s": p.number(&s.ThrottledS),
+		"latency_s": p.number(&s.LatencyS), "throttled_s": p.number(&s.ThrottledS), "path_s": p.number(&s.PathS),
 		"changes": p.list(func(path string, v any) {
 			var c Change
 			p.object(path+".", v, keys{"at_s": p.number(&c.AtS), "burst": p.number(&c.Burst), "refill": p.number(&c.Refill)}, "at_s", "burst", "refill")

@@ -63,7 +63,7 @@ func TestFaults(t *testing.T) {
 		with(`"calls": 10`, `"calls": 1.5`):                        "calls is 1.5 (allowed: a whole number)",
 		with(`, "calls": 10`, ``):                                  "calls is missing (allowed: how many calls are to succeed)",
 		with(`"workers": 2`, `"workers": -2`):                      "workers is -2 (allowed: 1 to 100000)",
-		with(`"refill": 20`, `"refil": 20`):                        "server.refil is 20 (allowed: did you mean refill? one of the keys here: burst, changes, floor, latency_s, refill, retry_after_s, throttle_cost, throttled_s)",
+		with(`"refill": 20`, `"refil": 20`):                        "server.refil is 20 (allowed: did you mean refill? one of the keys here: burst, changes, floor, latency_s, path_s, refill, retry_after_s, throttle_cost, throttled_s)",
 		with(`"rate": 20`, `"rate": "20"`):                         `client.rate is "20" (allowed: a number)`,
 		with(`"rate": 20`, `"rate": 1e999`):                        "client.rate is 1e999 (allowed: a number)",
 		with(`"rate": 20`, `"rate": null`):                         `client.rate is "null" (allowed: a number)`,

@@ -38,6 +38,7 @@ type Server struct {
 	Floor        float64  `json:"floor"`         // such costs take the bucket no lower
 	LatencyS     float64  `json:"latency_s"`     // of an accepted call, ± 30 %; 0: 0.1
 	ThrottledS   float64  `json:"throttled_s"`   // of a throttled one, ± 30 %; 0: 0.03
+	PathS        float64  `json:"path_s"`        // from the client to the bucket, ± 30 %, and part of neither latency; 0: none
 	Changes      []Change `json:"changes"`       // of the quota, in order
 }
 

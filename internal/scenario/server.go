@@ -54,6 +54,9 @@ func (m *Model) Call(now time.Time) Answer {
 	return Answer{After: m.jitter(m.spec.Server.ThrottledS, throttled), RetryAfter: seconds(m.spec.Server.RetryAfterS)}
 }
 
+// Path is how long a call is on its way to the bucket.
+func (m *Model) Path() time.Duration { return m.jitter(m.spec.Server.PathS, 0) }
+
 // Tokens tells what the bucket holds.
 func (m *Model) Tokens(now time.Time) float64 {
 	m.advance(now)

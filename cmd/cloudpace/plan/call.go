@@ -193,7 +193,10 @@ func (e *engine) release(p *pool) {
 	}
 }
 
-func (l *level) take(now time.Time) bool { return l.bucket.Take(now) }
+func (l *level) take(now time.Time) bool {
+	_, ok := l.bucket.Take(now)
+	return ok
+}
 
 // blame gives the level that a call which begins to wait now waits for.
 func (l *level) blame(now time.Time) *level {

@@ -1,0 +1,105 @@
+package bucket
+
+import (
+	"math"
+	"time"
+
+	"github.com/cloudpace/cloudpace/internal/learning"
+)
+
+// Mark tells one call from others, when its outcome is told. That of a bucket that does
+// not learn is zero.
+type Mark = learning.Mark
+
+// learn makes the bucket learn. Where its limits may be exceeded they are only where it
+// begins, and the bucket itself has none.
+func (b *Bucket) learn(now time.Time) {
+	b.epoch = now.Add(-time.Second)
+	b.model = learning.New(learning.Limits{Rate: b.opt.Rate, Burst: b.opt.Burst}, !b.opt.Soft, b.since(now))
+	if b.opt.Soft {
+		b.rate = math.Inf(1)
+	}
+}
+
+// since and at convert to the model's time and back.
+func (b *Bucket) since(t time.Time) float64 { return t.Sub(b.epoch).Seconds() }
+func (b *Bucket) at(s float64) time.Time    { return b.epoch.Add(duration(s)) }
+
+// learns gives what learns here: nil where nothing does, or where somebody else hands the
+// tokens out.
+func (b *Bucket) learns() *learning.Model {
+	if b.feed != nil {
+		return nil
+	}
+	return b.model
+}
+
+// advanceLearned is advance of a bucket that learns. Pauses take nothing from it: it holds
+// what the user has promised, and the model what the server has.
+func (b *Bucket) advanceLearned(now time.Time, m *learning.Model) {
+	m.Advance(b.since(now), b.queue.n > 0)
+	if b.pause.on && b.pause.over(now) {
+		b.pause.on = false
+		m.Resume(b.since(now)) // the wall clock may have ended it before the timers did
+	}
+	b.fill(now)
+}
+
+// measured learns from a throttle.
+func (b *Bucket) measured(now time.Time, m *learning.Model, k Mark, hint time.Duration) (rate float64, cut bool) {
+	before := m.State().Rate
+	m.Throttled(b.since(now), k, max(0, min(hint, b.opt.MaxPause)).Seconds())
+	rate = m.State().Rate
+	b.law.lowest = math.Min(b.law.lowest, rate)
+	return rate, rate < before
+}
+
+// Answered records that the server took a call of this leaf in, whatever it made of it.
+func (b *Bucket) Answered(now time.Time, k Mark) {
+	b.told(k, func(m *learning.Model) {
+		b.advance(now)
+		m.Succeeded(b.since(now), k)
+		b.group.dispatch(now) // who waits may go sooner for it
+	})
+}
+
+// Unknown records that nothing is known of what the server did with a call of this leaf.
+func (b *Bucket) Unknown(k Mark) { b.told(k, (*learning.Model).Unknown) }
+
+// Settled records that a call that was throttled is repeated now, or never.
+func (b *Bucket) Settled(now time.Time, k Mark) {
+	b.told(k, func(m *learning.Model) {
+		b.advance(now) // until now it was still to be repeated
+		m.Settled()
+	})
+}
+
+// Hold records that a call has its token and waits for something else. Go gives it another
+// mark when it goes.
+func (b *Bucket) Hold(k Mark) Mark {
+	b.told(k, func(m *learning.Model) { k = m.Wait(k) })
+	return k
+}
+
+// Go records that a call goes that was held.
+func (b *Bucket) Go(now time.Time, k Mark) Mark {
+	b.told(k, func(m *learning.Model) {
+		b.advance(now)
+		k = m.Leave(b.since(now))
+	})
+	return k
+}
+
+// told lets the model hear of a call that is its own, and those who wait of the change.
+func (b *Bucket) told(k Mark, of func(*learning.Model)) {
+	if k == (Mark{}) {
+		return
+	}
+	g := b.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if m := b.model; m != nil {
+		of(m)
+		g.poke()
+	}
+}

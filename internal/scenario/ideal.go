@@ -1,0 +1,125 @@
+package scenario
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/cloudpace/cloudpace/internal/eventloop"
+)
+
+// Ideal is the time that a client needs that knows everything: it sends as soon as the
+// server has a token, and leaves the neighbours what they ask for on average. It has as
+// many workers as the scenario says, and every call takes as long as an accepted one does
+// on average.
+func (s Scenario) Ideal() time.Duration {
+	start := time.Time{}.AddDate(2000, 0, 0)
+	o := &ideal{spec: s.alone(), loop: eventloop.New(start), idle: s.Workers, later: s.Calls}
+	o.server = NewModel(o.spec, start, 0)
+	o.burst()
+	for o.loop.Step() {
+	}
+	return o.active
+}
+
+// alone takes the neighbours' calls out of the refill.
+func (s Scenario) alone() Scenario {
+	if s.NeighbourRPS == 0 {
+		return s
+	}
+	changes := slices.Clone(s.Server.Changes)
+	end := s.NeighbourToS
+	if end <= 0 {
+		end = math.Inf(1)
+	}
+	at := func(t float64) (c Change) {
+		c = Change{Burst: s.Server.Burst, Refill: s.Server.Refill}
+		for _, other := range s.Server.Changes {
+			if other.AtS <= t {
+				c = other
+			}
+		}
+		c.AtS = t
+		return c
+	}
+	if s.NeighbourFromS > 0 {
+		changes = append(changes, at(s.NeighbourFromS))
+	} else {
+		s.Server.Refill = math.Max(least, s.Server.Refill-s.NeighbourRPS)
+	}
+	if !math.IsInf(end, 1) {
+		changes = append(changes, at(end))
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return int(math.Copysign(1, a.AtS-b.AtS)) })
+	for i := range changes {
+		if t := changes[i].AtS; t >= s.NeighbourFromS && t < end {
+			changes[i].Refill = math.Max(least, changes[i].Refill-s.NeighbourRPS)
+		}
+	}
+	s.Server.Changes, s.NeighbourRPS = changes, 0
+	return s
+}
+
+const least = 1e-3 // tokens a second
+
+// ideal is a client that knows everything, at work.
+type ideal struct {
+	spec   Scenario
+	loop   *eventloop.Loop
+	server *Model
+
+	idle, left, open, later int
+	began                   time.Time
+	active                  time.Duration
+	timer                   *eventloop.Timer
+}
+
+func (o *ideal) burst() {
+	n := o.later
+	if b := o.spec.BurstCalls; b > 0 {
+		n = min(n, b)
+	}
+	o.later -= n
+	o.left, o.open, o.began = n, n, o.loop.Now()
+	o.work()
+}
+
+// work sends what can be sent, and looks again when there is a token.
+func (o *ideal) work() {
+	if o.timer != nil {
+		o.timer.Stop()
+	}
+	for o.idle > 0 && o.left > 0 {
+		now := o.loop.Now()
+		if missing := 1 - o.server.Tokens(now); missing > 1e-6 {
+			at := now.Add(seconds(missing/o.server.refill) + 1)
+			if len(o.server.changes) > 0 {
+				if c := o.server.start.Add(seconds(o.server.changes[0].AtS)); c.Before(at) {
+					at = c
+				}
+			}
+			o.timer = o.loop.At(at, o.work)
+			return
+		}
+		o.idle--
+		o.left--
+		o.server.tokens--
+		d := latency
+		if l := o.spec.Server.LatencyS; l > 0 {
+			d = seconds(l)
+		}
+		o.loop.After(d+seconds(o.spec.Server.PathS), o.answered)
+	}
+}
+
+func (o *ideal) answered() {
+	o.idle++
+	if o.open--; o.open > 0 {
+		o.work()
+		return
+	}
+	o.active += o.loop.Now().Sub(o.began)
+	if o.later > 0 {
+		o.loop.After(seconds(o.spec.GapS), o.burst)
+	}
+}
