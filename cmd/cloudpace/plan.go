@@ -25,6 +25,7 @@ type planFlags struct {
 	from, config, latencyText string
 	json                      bool
 	clouds                    []*cloud
+	scenario                  scenarioFlags
 }
 
 // usualLatency is what an answer takes where nothing is known: the clouds' own answers
@@ -53,17 +54,36 @@ as for map.
 It takes for granted that the provider grants what the limits say, so that nothing is
 throttled.
 
+With --scenario it is modelled servers that are called, with quotas, neighbours and
+latencies of their own, by one process or several, to see how a controller does there.
+
 Exit codes: 0 planned; 1 the output could not be written; 2 wrong usage, or not enough
 numbers, which are named; 130 interrupted.`,
 		Example: `  cloudpace plan --from cloudpace-map
   cloudpace plan --from cloudpace-map --config cloudpace.yaml
   cloudpace plan -p aws --accounts 300 --regions 17 --items 100
   cloudpace plan -p aws --accounts 3 --regions us-east-1,eu-west-1 --items 50,ec2_images=600
-  cloudpace plan -p azure,gcp --accounts 20 --items 200 --json`,
+  cloudpace plan -p azure,gcp --accounts 20 --items 200 --json
+  cloudpace plan --scenario all --controller aimd,learn --ceiling soft
+  cloudpace plan --scenario B --controller learn --plot b.svg
+  cloudpace plan --scenario servers.json --processes 4`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if name, ok := emptyFlag(c); ok {
 				return usage("--%s is empty: give it a value or leave it out", name)
+			}
+			changed := c.Flags().Changed
+			if len(f.scenario.scenarios) > 0 {
+				list, err := f.scenario.check(changed, []string{"from", "provider", "accounts", "regions", "items", "only", "skip", "config", "latency"})
+				if err != nil {
+					return err
+				}
+				return f.scenario.run(c.Context(), list, f.json, c.OutOrStdout(), c.ErrOrStderr())
+			}
+			for _, flag := range scenarioOwn {
+				if changed(flag) {
+					return usage("--%s goes with --scenario: a plan of a map takes the limits for granted, so that nothing is throttled", flag)
+				}
 			}
 			return f.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -89,6 +109,7 @@ numbers, which are named; 130 interrupted.`,
 		tasks = append(tasks, k.Name+"=")
 	}
 	completeList(c, "items", tasks)
+	f.scenario.addFlags(c)
 	if err := c.MarkFlagDirname("from"); err != nil {
 		panic(err) // a flag that does not exist: a mistake in this program
 	}

@@ -90,16 +90,16 @@ func TestPlanWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	real := make(map[string]map[string]float64) // seconds by provider and service
+	spent := make(map[string]map[string]float64) // seconds by provider and service
 	for _, s := range run.Throttling.Scopes {
 		at, err := cloudpace.ParseScope(s.Scope)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if real[at.Provider] == nil {
-			real[at.Provider] = make(map[string]float64)
+		if spent[at.Provider] == nil {
+			spent[at.Provider] = make(map[string]float64)
 		}
-		real[at.Provider][at.Service] += s.WaitSeconds
+		spent[at.Provider][at.Service] += s.WaitSeconds
 	}
 	limits := planLimitsOf(t, demoSettings(cloudpace.DefaultConfig(), clouds()))
 	for provider, want := range map[string]string{"aws": "ec2.DescribeImageAttribute", "gcp": "cloudasset.ListAssets"} {
@@ -112,9 +112,9 @@ func TestPlanWaits(t *testing.T) {
 			t.Errorf("%s: planned calls wait for %s most", provider, most.Name)
 		}
 		service, _, _ := strings.Cut(want, ".")
-		for other, seconds := range real[provider] {
-			if other != service && seconds >= real[provider][service] {
-				t.Errorf("%s: calls waited %g s for %s, and %g s for %s", provider, seconds, other, real[provider][service], service)
+		for other, seconds := range spent[provider] {
+			if other != service && seconds >= spent[provider][service] {
+				t.Errorf("%s: calls waited %g s for %s, and %g s for %s", provider, seconds, other, spent[provider][service], service)
 			}
 		}
 		if d.Binds != "ratelimit."+provider+".services."+want+".max_rps" {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/cmd/cloudpace/plan"
 )
@@ -78,12 +76,4 @@ func (p *planLimits) limit(l plan.Limit, from string) *plan.Limit {
 		p.limits[l.Key], p.from[known] = known, from
 	}
 	return known
-}
-
-// figures words what a limit grants.
-func figures(l *plan.Limit, times float64) string {
-	if l.Slots > 0 {
-		return fmt.Sprint(times * float64(l.Slots))
-	}
-	return rateText(times*l.Rate) + "/s"
 }

@@ -28,11 +28,15 @@ func newPlanProgress(w io.Writer, total int) *planProgress {
 func (p *planProgress) begin(what string) { p.what = what }
 
 func (p *planProgress) done(tasks int) {
+	p.say(fmt.Sprintf("%s: %s of %s", p.what, words.Number(tasks), count(p.total, "task")))
+}
+
+// say says something, unless it is too soon.
+func (p *planProgress) say(text string) {
 	now := time.Now()
 	if now.Before(p.next) {
 		return
 	}
-	text := fmt.Sprintf("%s: %s of %s", p.what, words.Number(tasks), count(p.total, "task"))
 	if p.replace {
 		p.next, p.said = now.Add(refreshTerminal), true
 		fmt.Fprint(p.w, "\r"+text+escRestOfLine)
@@ -46,5 +50,6 @@ func (p *planProgress) done(tasks int) {
 func (p *planProgress) end() {
 	if p.said {
 		fmt.Fprint(p.w, "\r"+escRestOfLine)
+		p.said = false
 	}
 }

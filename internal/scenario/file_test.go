@@ -3,7 +3,7 @@ package scenario
 import (
 	"errors"
 	"math"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -35,7 +35,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, list, err)
 		}
 	}
-	text := `{"server": {"burst": 9, "refill": 2, "retry_after_s": 1, "throttle_cost": 0.5, "floor": -2, "latency_s": 3, "throttled_s": 0.2,
+	text := `{"server": {"burst": 9, "refill": 2, "retry_after_s": 1, "throttle_cost": 0.5, "floor": -2, "latency_s": 3, "throttled_s": 0.2, "path_s": 0.5,
 		"changes": [{"at_s": 5, "burst": 3, "refill": 1}, {"at_s": 7, "burst": 4, "refill": 2}]},
 		"neighbour_rps": 1, "neighbour_from_s": 2, "neighbour_to_s": 3, "client": {"rate": 20, "burst": 100}, "calls": 10, "workers": 2,
 		"burst_calls": 5, "gap_s": 4, "ideal_s": 6, "id": "X", "name": "all"}`
@@ -45,10 +45,13 @@ func TestParse(t *testing.T) {
 	}
 	want := Scenario{
 		ID: "X", Name: "all", NeighbourRPS: 1, NeighbourFromS: 2, NeighbourToS: 3, Client: Client{20, 100}, Calls: 10, Workers: 2, BurstCalls: 5, GapS: 4, IdealS: 6,
-		Server: Server{9, 2, 1, 0.5, -2, 3, 0.2, []Change{{5, 3, 1}, {7, 4, 2}}},
+		Server: Server{
+			Burst: 9, Refill: 2, RetryAfterS: 1, ThrottleCost: 0.5, Floor: -2, LatencyS: 3, ThrottledS: 0.2, PathS: 0.5,
+			Changes: []Change{{5, 3, 1}, {7, 4, 2}},
+		},
 	}
-	if s := list[0]; !slices.Equal(s.Server.Changes, want.Server.Changes) || s.Server.Floor != -2 || s.GapS != 4 || s.NeighbourToS != 3 || s.Name != "all" || s.Server.ThrottledS != 0.2 {
-		t.Errorf("%+v, want %+v", s, want)
+	if !reflect.DeepEqual(list[0], want) {
+		t.Errorf("%+v, want %+v", list[0], want)
 	}
 }
 
