@@ -24,9 +24,6 @@ func drawScenario(file string, s scenario.Scenario, r scenarioRun, result scenar
 	}
 	if r.Processes > 1 {
 		c.Subtitle += fmt.Sprintf("; %d processes", r.Processes)
-		if r.Shared {
-			c.Subtitle += " that share"
-		}
 	}
 	for _, at := range result.Samples[min(1, len(result.Samples)):] { // the first is of the beginning
 		c.Points = append(c.Points, report.CurvePoint{

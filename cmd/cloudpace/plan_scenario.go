@@ -22,11 +22,10 @@ type scenarioFlags struct {
 	scenarios, controllers []string
 	ceiling, plot          string
 	processes, seeds       int
-	shared                 bool
 }
 
 // scenarioOwn are their names. They mean nothing without --scenario.
-var scenarioOwn = []string{"controller", "ceiling", "processes", "shared", "seeds", "plot"}
+var scenarioOwn = []string{"controller", "ceiling", "processes", "seeds", "plot"}
 
 // The controllers of a scenario, and the most that it is run with.
 var controllers = []string{string(scenario.AIMD), string(scenario.Learn), string(scenario.Fixed)}
@@ -48,8 +47,7 @@ func (f *scenarioFlags) addFlags(c *cobra.Command) {
 	fs.StringSliceVar(&f.scenarios, "scenario", nil, "run modelled servers instead: a `file`, or "+strings.Join(ids, ", ")+" of those that come with cloudpace, or all of these")
 	fs.StringSliceVar(&f.controllers, "controller", []string{string(scenario.AIMD)}, "scenario: `controllers` of the client: "+strings.Join(controllers, ", "))
 	fs.StringVar(&f.ceiling, "ceiling", ceilingHard, "scenario: hard, or soft: the controller may go beyond the client's rate")
-	fs.IntVar(&f.processes, "processes", 1, "scenario: `number` of processes that do the work together")
-	fs.BoolVar(&f.shared, "shared", false, "scenario: the processes share their limits through a store")
+	fs.IntVar(&f.processes, "processes", 1, "scenario: `number` of processes that do the work together, each with a governor of its own")
 	fs.IntVar(&f.seeds, "seeds", 5, "scenario: `number` of runs, each with chance of its own; shown are medians")
 	fs.StringVar(&f.plot, "plot", "", "scenario: draw the first run into this SVG `file`")
 	completeList(c, "controller", controllers)
@@ -84,9 +82,6 @@ func (f *scenarioFlags) check(changed func(string) bool, others []string) (list 
 	fault(among("--ceiling", f.ceiling, []string{ceilingHard, ceilingSoft}))
 	fault(within("--processes", f.processes, mostProcesses))
 	fault(within("--seeds", f.seeds, mostSeeds))
-	if f.shared && f.processes == 1 {
-		fault(errors.New("--shared goes with --processes: one process has nobody to share with"))
-	}
 	list, err = scenariosOf(distinct(f.scenarios))
 	fault(err)
 	if err == nil && f.plot != "" && (len(list) != 1 || len(f.controllers) != 1) {
@@ -177,7 +172,6 @@ type scenarioRun struct {
 	Controller string `json:"controller"`
 	Ceiling    string `json:"ceiling"`
 	Processes  int    `json:"processes"`
-	Shared     bool   `json:"shared"`
 	Seeds      int    `json:"seeds"`
 	scenarioFigures
 	IdealSeconds float64 `json:"ideal_seconds"` // that a client takes that knows everything
@@ -213,7 +207,7 @@ func (f *scenarioFlags) run(ctx context.Context, list []scenario.Scenario, json 
 		}
 		for _, controller := range f.controllers {
 			r := scenarioRun{
-				Scenario: s.ID, Name: s.Name, Controller: controller, Ceiling: f.ceiling, Processes: f.processes, Shared: f.shared, Seeds: f.seeds,
+				Scenario: s.ID, Name: s.Name, Controller: controller, Ceiling: f.ceiling, Processes: f.processes, Seeds: f.seeds,
 				IdealSeconds: ideal, BySeed: []scenarioFigures{},
 			}
 			for seed := range f.seeds {
@@ -310,9 +304,6 @@ func (d *scenarioDocument) text(w io.Writer) {
 		}
 		if r.Processes > 1 {
 			controller += fmt.Sprintf(", %d processes", r.Processes)
-			if r.Shared {
-				controller += " that share"
-			}
 		}
 		neighbour := "none"
 		if n := r.NeighbourThrottledPercent; n != nil {
