@@ -15,29 +15,25 @@ const recheck = 30 * time.Second
 
 // admit lets the call send once: breaker, token, slot, and the breaker again at
 // sending. On an error nothing is held that was not held before.
-func (c *Call) admit(ctx context.Context, now time.Time, token bool) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	a := admission{c: c, ctx: ctx, start: now, now: now, token: token}
-	a.until, a.page = c.terms()
-	if d := a.until; !d.IsZero() && now.After(d) {
+func (c *Call) admit(a *admission) error {
+	if d := a.until; !d.IsZero() && a.now.After(d) {
 		return &DeadlineExceededError{Scope: c.lane.leaf.scope, Err: c.lastErr()}
 	}
 	for {
-		if err := a.run(); err != nil {
+		if err := c.run(a); err != nil {
 			return err
 		}
-		again, err := a.send()
+		again, err := c.send(a)
 		if !again {
 			return err
 		}
 	}
 }
 
-// admission is one walk down the lane. It stays on the stack unless it must wait.
+// admission is one walk down the lane. What it does are methods of the call, which it
+// does not point to: its context and times may go to the heap, and the compiler would
+// send the call there with them.
 type admission struct {
-	c          *Call
 	ctx        context.Context
 	start, now time.Time
 	until      time.Time // what Until says; zero means never
@@ -50,8 +46,7 @@ type admission struct {
 	waited     bool
 }
 
-func (a *admission) run() error {
-	c := a.c
+func (c *Call) run(a *admission) error {
 	for {
 		if c.lane.provider.retired.Load() || c.charge.provider.retired.Load() {
 			if err := c.rebind(); err != nil {
@@ -61,11 +56,11 @@ func (a *admission) run() error {
 		if !c.lane.provider.enabled {
 			return nil // switched off while this call was under way
 		}
-		if is, wait, cause := c.charge.leaf.barred(a.now); is {
+		if is, wait, cause := c.barred(a); is {
 			return c.refuse(wait, cause)
 		}
-		if ok, wait, cause := a.holds(a.now); !ok {
-			if err := a.refused(wait, cause); err != nil {
+		if ok, wait, cause := c.holds(a, a.now); !ok {
+			if err := c.refused(a, wait, cause); err != nil {
 				return err
 			}
 			continue
@@ -73,7 +68,7 @@ func (a *admission) run() error {
 		if c.charge.provider.enabled && (a.token || c.charge.leaf.bucket.Paused(a.now)) {
 			mark, ok := c.charge.leaf.bucket.Take(a.now)
 			if a.mark = mark; !ok {
-				status, err := a.queue()
+				status, err := c.queue(a)
 				if err != nil {
 					return err
 				}
@@ -90,7 +85,7 @@ func (a *admission) run() error {
 			a.slot = true
 			return nil
 		}
-		again, err := a.queueForSlot()
+		again, err := c.queueForSlot(a)
 		if err != nil {
 			return err
 		}
@@ -98,8 +93,8 @@ func (a *admission) run() error {
 			continue
 		}
 		// A pause that began meanwhile holds for this call too.
-		if c.charge.leaf.bucket.Paused(a.now) && (!c.bounded || a.now.Before(a.start.Add(c.maxWait))) {
-			a.undo()
+		if c.charge.leaf.bucket.Paused(a.now) && (!c.own.in.bounded || a.now.Before(a.start.Add(c.own.in.maxWait))) {
+			c.undo(a)
 			continue
 		}
 		return nil
@@ -108,16 +103,15 @@ func (a *admission) run() error {
 
 // send takes the leave to send, and counts. It asks for another walk where the
 // circuit has opened and the call waits for it.
-func (a *admission) send() (again bool, err error) {
-	c := a.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *Call) send(a *admission) (again bool, err error) {
+	c.lock()
+	defer c.unlock()
 	if c.done {
-		a.undo()
+		c.undo(a)
 		return false, errEnded
 	}
-	if is, wait, cause := c.charge.leaf.barred(a.now); is {
-		a.undo()
+	if is, wait, cause := c.barred(a); is {
+		c.undo(a)
 		return false, c.reject(wait, cause)
 	}
 	ticket, ok, wait, cause := c.ticket, true, time.Duration(0), error(nil)
@@ -125,7 +119,7 @@ func (a *admission) send() (again bool, err error) {
 		ticket, ok, wait, cause = c.lane.leaf.breaker.Enter(a.now, c.ticket)
 	}
 	if !ok {
-		a.undo()
+		c.undo(a)
 		if c.opt.patient {
 			return true, nil // the walk meets the same circuit and waits there
 		}
@@ -136,6 +130,8 @@ func (a *admission) send() (again bool, err error) {
 		c.lane.account.slots.Release() // two admissions at once: one slot is enough
 	}
 	c.slot = c.slot || a.slot
+	c.settle(a.now)
+	c.forget() // of an attempt that nobody reported
 	c.mark = a.mark
 	c.reported = false
 	repeats := c.paid != unpaid
@@ -157,22 +153,32 @@ func (a *admission) send() (again bool, err error) {
 }
 
 // holds tells whether the circuit lets the walk go on.
-func (a *admission) holds(now time.Time) (ok bool, wait time.Duration, cause error) {
+func (c *Call) holds(a *admission, now time.Time) (ok bool, wait time.Duration, cause error) {
 	if a.page {
 		return true, 0, nil
 	}
-	return a.c.lane.leaf.breaker.Holds(now, a.c.ticket)
+	return c.lane.leaf.breaker.Holds(now, c.ticket)
+}
+
+// barred tells whether the scope is barred, until a time of the wall clock.
+func (c *Call) barred(a *admission) (is bool, wait time.Duration, cause error) {
+	if c.charge.leaf.bar.Load() == nil {
+		return false, 0, nil
+	}
+	a.now = time.Now()
+	return c.charge.leaf.barred(a.now)
 }
 
 // undo gives back what the walk took.
-func (a *admission) undo() {
+func (c *Call) undo(a *admission) {
 	if a.taken {
 		a.taken = false
-		a.c.charge.leaf.bucket.Return(a.now, a.mark)
+		c.charge.leaf.bucket.Return(a.now, a.mark)
+		a.mark = bucket.Mark{}
 	}
 	if a.slot {
 		a.slot = false
-		a.c.lane.account.slots.Release()
+		c.lane.account.slots.Release()
 	}
 }
 
@@ -186,18 +192,18 @@ func (a *admission) deadline() time.Time {
 }
 
 // queue waits for a token.
-func (a *admission) queue() (bucket.Status, error) {
-	c := a.c
+func (c *Call) queue(a *admission) (bucket.Status, error) {
+	a.now = time.Now() // a pause may be over by the wall clock: then Join grants at once
 	terms := bucket.Terms{Deadline: a.deadline(), Place: a.place}
-	if c.bounded {
-		terms.Patience = a.start.Add(c.maxWait)
+	if c.own.in.bounded {
+		terms.Patience = a.start.Add(c.own.in.maxWait)
 	}
 	opened, bars := c.lane.leaf.breaker.Opened(), c.charge.leaf.barring.rung()
 	if is, _, _ := c.charge.leaf.barred(a.now); is {
 		return bucket.Moved, nil // the walk is refused there
 	}
-	if ok, wait, cause := a.holds(a.now); !ok {
-		return bucket.Moved, a.refused(wait, cause)
+	if ok, wait, cause := c.holds(a, a.now); !ok {
+		return bucket.Moved, c.refused(a, wait, cause)
 	}
 	w, status := c.charge.leaf.bucket.Join(a.now, terms)
 	a.place = w.Place()
@@ -231,7 +237,7 @@ func (a *admission) queue() (bucket.Status, error) {
 			stop = errEnded
 		case <-opened:
 			opened = c.lane.leaf.breaker.Opened()
-			ok, _, _ := a.holds(time.Now())
+			ok, _, _ := c.holds(a, time.Now())
 			barred = !ok
 		case <-bars:
 			barred = true
@@ -253,8 +259,8 @@ func (a *admission) queue() (bucket.Status, error) {
 
 // queueForSlot waits for a slot, with the token in hand. It asks for another walk
 // where the circuit has opened meanwhile, or the scope was barred.
-func (a *admission) queueForSlot() (again bool, err error) {
-	c := a.c
+func (c *Call) queueForSlot(a *admission) (again bool, err error) {
+	a.now = time.Now()
 	opened, bars, over := c.lane.leaf.breaker.Opened(), c.charge.leaf.barring.rung(), c.gone()
 	slots := c.lane.account.slots
 	w := slots.Join()
@@ -262,6 +268,12 @@ func (a *admission) queueForSlot() (again bool, err error) {
 	case <-w.Ready: // it came free meanwhile
 	default:
 		a.waited = true
+		a.mark = c.charge.leaf.bucket.Hold(a.mark)
+		defer func() {
+			if a.slot {
+				a.mark = c.charge.leaf.bucket.Go(a.now, a.mark)
+			}
+		}()
 	}
 	var tick <-chan time.Time
 	deadline := a.until
@@ -272,7 +284,7 @@ func (a *admission) queueForSlot() (again bool, err error) {
 	}
 	var stop error
 	for ready := false; !ready && stop == nil; {
-		ok, _, _ := a.holds(time.Now())
+		ok, _, _ := c.holds(a, time.Now())
 		if barred, _, _ := c.charge.leaf.barred(time.Now()); barred || !ok {
 			again = true
 			break
@@ -300,15 +312,15 @@ func (a *admission) queueForSlot() (again bool, err error) {
 	if slots.Leave(w) {
 		slots.Release()
 	}
-	a.undo()
+	c.undo(a)
 	return again, stop
 }
 
 // refuse is reject under the lock. A call that has ended meanwhile is refused
 // nothing.
 func (c *Call) refuse(wait time.Duration, cause error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	if c.done {
 		return errEnded
 	}
@@ -317,8 +329,8 @@ func (c *Call) refuse(wait time.Duration, cause error) error {
 
 // gone gives a channel that is closed at the call's end, for who waits.
 func (c *Call) gone() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	if c.over == nil {
 		c.over = make(chan struct{})
 		if c.done {
@@ -330,17 +342,18 @@ func (c *Call) gone() <-chan struct{} {
 
 // rebind moves the call to the lanes that the settings in force give its scope.
 func (c *Call) rebind() error {
-	c.mu.Lock()
+	c.lock()
 	scope, charged := c.lane.scope, c.charge.scope
-	c.mu.Unlock()
-	lane := c.g.lane(scope)
-	charge := c.g.chargeLane(charged, lane)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.unlock()
+	lane := c.own.lane.g.lane(scope)
+	charge := c.own.lane.g.chargeLane(charged, lane)
+	c.lock()
+	defer c.unlock()
 	if !c.done {
 		c.letGo()
 		c.lane, c.charge = lane, charge
-		c.ticket = breaker.Ticket{} // of the old breaker
+		c.mark, c.owing = bucket.Mark{}, false // of the old bucket
+		c.ticket = breaker.Ticket{}            // of the old breaker
 		return nil
 	}
 	if charge != lane {

@@ -23,20 +23,20 @@ func (c *Call) Bar(until time.Time, err error) {
 	if c.inert {
 		return
 	}
-	c.mu.Lock()
+	c.lock()
 	charge := c.charge
 	is := !c.done && charge.provider.enabled
-	c.mu.Unlock()
+	c.unlock()
 	if !is || !charge.leaf.barUntil(until, err) {
 		return
 	}
 	if charge.provider.retired.Load() {
 		// The leaf that has taken its place did not see this one.
-		now := c.g.lane(charge.scope)
+		now := c.own.lane.g.lane(charge.scope)
 		now.leaf.barUntil(until, err)
 		now.release()
 	}
-	c.g.log.Warn("scope barred", "scope", charge.leaf.scope.String(), "until", until, "error", err)
+	c.own.lane.g.log.Warn("scope barred", "scope", charge.leaf.scope.String(), "until", until, "error", err)
 }
 
 // barUntil closes the leaf, unless it is closed for longer already, and wakes those

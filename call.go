@@ -44,20 +44,22 @@ import (
 // [Do] is this loop with its back-off. A Call is safe for concurrent use, so that
 // it can be ended from another goroutine; its attempts follow one another.
 type Call struct {
-	g      *Governor
-	own    callContext // around what Begin was given: only that one's end is a cancellation
-	parent *Call
-	opt    callOptions
+	own *callContext
+	opt callOptions
 
-	carrier
 	inert   bool // the provider is disabled: everything passes, nothing is held
 	covered bool // it began under a call of its account, and takes no slot
 
-	mu           sync.Mutex
+	// mu is nil as long as no other goroutine can have the call: until Begin returns it,
+	// and in all of a Do, whose call is on the stack, where no mutex can be.
+	mu *sync.Mutex
+
+	// Guarded by mu.
 	lane, charge *lane
 	ticket       breaker.Ticket
-	mark         bucket.Mark // of the attempt under way
-	slot         bool // a slot is held
+	mark         bucket.Mark // of the attempt under way, or of the one that was throttled
+	owing        bool        // it was throttled, and is to be repeated
+	slot         bool        // a slot is held
 	done         bool
 	counted      bool          // as a call, for those that count once
 	reported     bool          // the attempt under way has been reported
@@ -65,7 +67,6 @@ type Call struct {
 	free         int           // free retries used since the last page
 	paid         payment       // for the retry that is decided and not sent
 	last         *failure      // nil before one, and after a success
-	nested       []error       // how calls begun under this attempt ended badly; never changed in place
 	over         chan struct{} // closed at the end, for an admission that waits; made when asked for
 }
 
@@ -103,7 +104,21 @@ var (
 // tells calls that are begun under it whose part they are. Such a call takes no
 // second slot, and its final error is neither repeated nor held against this
 // call's service.
-func (c *Call) Context() context.Context { return &c.own }
+func (c *Call) Context() context.Context { return c.own }
+
+func (c *Call) lock() {
+	if c.mu != nil {
+		c.mu.Lock()
+	}
+}
+
+func (c *Call) unlock() {
+	if c.mu != nil {
+		c.mu.Unlock()
+	}
+}
+
+func (c *Call) provider() string { return c.own.lane.scope.Provider }
 
 // Governed tells whether the call is governed at all. It is not where the governor
 // or the provider was disabled when it began: then every method lets it pass, and
@@ -122,13 +137,13 @@ func (c *Call) fail(err error) *failure {
 	if c.inert {
 		return f
 	}
-	c.mu.Lock()
+	c.lock()
 	if c.done || c.reported {
-		c.mu.Unlock()
+		c.unlock()
 		return f
 	}
 	cut := c.failed(time.Now(), f)
-	c.mu.Unlock()
+	c.unlock()
 	c.logCut(cut)
 	return f
 }
@@ -141,11 +156,11 @@ type rateCut struct {
 
 func (c *Call) logCut(cut rateCut) {
 	if cut.rps > 0 {
-		c.g.log.Debug("rate cut", "scope", c.charge.leaf.scope.String(), "rps", cut.rps, "hint", cut.hint)
+		c.own.lane.g.log.Debug("rate cut", "scope", c.charge.leaf.scope.String(), "rps", cut.rps, "hint", cut.hint)
 	}
 }
 
-// failed takes a failure in. c.mu is held.
+// failed takes a failure in. The lock is held.
 func (c *Call) failed(now time.Time, f *failure) (cut rateCut) {
 	if f.kind == verdict.OK {
 		c.succeeded(now) // a 304, say, that somebody made an error of
@@ -160,6 +175,7 @@ func (c *Call) failed(now time.Time, f *failure) (cut rateCut) {
 			rate, isCut := 0.0, false
 			if c.charge.provider.enabled {
 				rate, isCut = c.charge.leaf.bucket.Throttled(now, c.mark, f.hint)
+				c.owing = c.mark != bucket.Mark{}
 			}
 			if isCut {
 				cut = rateCut{rate, f.hint}
@@ -176,12 +192,35 @@ func (c *Call) failed(now time.Time, f *failure) (cut rateCut) {
 				n.transient.Add(1)
 				n.lastError.Store(&text)
 			})
+		case verdict.Fatal:
+			if f.answered {
+				c.charge.leaf.bucket.Answered(now, c.mark)
+				c.mark = bucket.Mark{}
+			}
 		}
 	}
+	c.forget()
 	if !c.opt.hold {
 		c.giveSlot()
 	}
 	return cut
+}
+
+// forget tells the bucket of an attempt that is over that nothing is known of it, unless
+// it has heard of it, or will when the call goes on.
+func (c *Call) forget() {
+	if c.mark != (bucket.Mark{}) && !c.owing {
+		c.charge.leaf.bucket.Unknown(c.mark)
+		c.mark = bucket.Mark{}
+	}
+}
+
+// settle tells the bucket that a throttled attempt is repeated now, or never.
+func (c *Call) settle(now time.Time) {
+	if c.owing {
+		c.charge.leaf.bucket.Settled(now, c.mark)
+		c.owing, c.mark = false, bucket.Mark{}
+	}
 }
 
 // Succeeded reports that the attempt under way, or a page, arrived: the rate
@@ -190,8 +229,8 @@ func (c *Call) Succeeded() {
 	if c.inert {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	if !c.done && !c.reported {
 		c.succeeded(time.Now())
 	}
@@ -204,6 +243,7 @@ func (c *Call) succeeded(now time.Time) {
 	c.last = nil
 	c.lane.leaf.breaker.Renew(now, c.ticket)
 	c.charge.leaf.bucket.Succeeded(now, c.mark)
+	c.mark = bucket.Mark{}
 	c.lane.provider.budget.Refund()
 }
 
@@ -218,8 +258,8 @@ func (c *Call) Retry() error {
 	if c.inert {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	switch {
 	case c.done:
 		return errEnded
@@ -255,18 +295,24 @@ func (c *Call) Next(ctx context.Context) error {
 	if c.inert {
 		return ctx.Err()
 	}
-	c.mu.Lock()
+	c.lock()
 	if c.done {
-		c.mu.Unlock()
+		c.unlock()
 		return errEnded
 	}
 	if !c.opt.hold {
 		c.giveSlot()
 	}
-	c.nested = nil // of an attempt that is over
-	token := !c.opt.free || c.afterFailure != verdict.Transient
-	c.mu.Unlock()
-	return c.admit(ctx, time.Now(), token)
+	c.own.nested.Store(nil) // of an attempt that is over
+	now := time.Now()
+	a := admission{ctx: ctx, start: now, now: now, until: c.opt.deadline}
+	a.token = !c.opt.free || c.afterFailure != verdict.Transient
+	a.page = c.opt.pages && c.counted && c.afterFailure == verdict.OK
+	c.unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.admit(&a)
 }
 
 // End says that the operation is over, with its final error or nil. An attempt
@@ -285,9 +331,9 @@ func (c *Call) End(err error) {
 	if err != nil {
 		end = c.ending(err)
 	}
-	c.mu.Lock()
+	c.lock()
 	if c.done {
-		c.mu.Unlock()
+		c.unlock()
 		return
 	}
 	var now time.Time
@@ -303,22 +349,27 @@ func (c *Call) End(err error) {
 		c.succeeded(now)
 	}
 	opened, closed := c.lane.leaf.breaker.Report(now, c.ticket, end.outcome, err)
-	c.record(end, opened)
-	c.finish()
-	c.mu.Unlock()
+	c.record(&end, opened)
+	c.finish(now)
+	c.unlock()
 	if err != nil {
-		c.parent.noteNested(err)
+		c.own.parent.noteNested(err)
 	}
 	c.logCut(cut)
-	switch scope := c.lane.leaf.scope; {
-	case opened:
-		c.g.log.Warn("circuit opened", "scope", scope.String(), "error", err)
-	case closed:
-		c.g.log.Info("circuit closed", "scope", scope.String())
-	}
 	if opened || closed {
-		c.g.turned(c.lane.leaf)
+		c.turned(opened, err)
 	}
+}
+
+// turned says that the call's end opened or closed the circuit.
+func (c *Call) turned(opened bool, err error) {
+	g, scope := c.own.lane.g, c.lane.leaf.scope.String()
+	if opened {
+		g.log.Warn("circuit opened", "scope", scope, "error", err)
+	} else {
+		g.log.Info("circuit closed", "scope", scope)
+	}
+	g.turned(c.lane.leaf)
 }
 
 // steady tells that a success changes nothing that depends on the time: no probe,
@@ -336,18 +387,21 @@ func (c *Call) Drop() {
 	if c.inert {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	if c.done {
 		return
 	}
-	c.lane.leaf.breaker.Report(time.Now(), c.ticket, breaker.Neutral, nil)
-	c.finish()
+	now := time.Now()
+	c.lane.leaf.breaker.Report(now, c.ticket, breaker.Neutral, nil)
+	c.finish(now)
 }
 
-// finish gives everything back. c.mu is held.
-func (c *Call) finish() {
+// finish gives everything back. The lock is held.
+func (c *Call) finish(now time.Time) {
 	c.done = true
+	c.settle(now)
+	c.forget()
 	if c.paid == paidToken {
 		c.lane.provider.budget.GiveBack()
 	}
@@ -372,23 +426,4 @@ func (c *Call) giveSlot() {
 		c.slot = false
 		c.lane.account.slots.Release()
 	}
-}
-
-// covers tells whether a call under this one, in account a, is part of its
-// work and needs no slot of its own. That stays so when this one has ended: its
-// work may go on, as a look-up of credentials does that others wait for too, and
-// those others may hold all slots.
-func (c *Call) covers(g *Governor, a accountKey) bool {
-	for ; c != nil; c = c.parent {
-		if c.inert || c.g != g {
-			continue
-		}
-		c.mu.Lock()
-		own := c.lane.scope
-		c.mu.Unlock()
-		if a == (accountKey{own.Provider, own.Account}) {
-			return true
-		}
-	}
-	return false
 }

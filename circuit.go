@@ -10,11 +10,11 @@ const circuitCheck = time.Second
 
 // refused is what an admission does before an open circuit: it fails, or sits out
 // a part of the wait where the call is to wait for the circuit.
-func (a *admission) refused(wait time.Duration, cause error) error {
-	c := a.c
+func (c *Call) refused(a *admission, wait time.Duration, cause error) error {
+	a.now = time.Now()
 	next := a.now.Add(wait)
 	d := a.deadline()
-	if !c.opt.patient || !d.IsZero() && next.After(d) || c.bounded && next.After(a.start.Add(c.maxWait)) {
+	if !c.opt.patient || !d.IsZero() && next.After(d) || c.own.in.bounded && next.After(a.start.Add(c.own.in.maxWait)) {
 		return c.refuse(wait, cause)
 	}
 	a.waited = true

@@ -1,6 +1,7 @@
 package cloudpace
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"time"
@@ -85,9 +86,17 @@ type Service struct {
 // Controller names how a leaf's rate follows what the provider answers.
 type Controller string
 
-// ControllerAIMD halves the rate on a throttle and raises it step by step
-// afterwards.
-const ControllerAIMD Controller = "aimd"
+const (
+	// ControllerAIMD halves the rate on a throttle and raises it step by step
+	// afterwards.
+	ControllerAIMD Controller = "aimd"
+	// ControllerLearn finds out the rate and the burst that the server has, and keeps
+	// to them: a throttle is a measurement for it, and it probes from time to time,
+	// more rarely the surer it is, whether there is more to be had. It goes beyond
+	// MaxRPS and Burst where the Ceiling is soft. It has no part in buckets above the
+	// leaves, nor where Adaptive is false or MaxRPS is +Inf.
+	ControllerLearn Controller = "learn"
+)
 
 // Ceiling says whether MaxRPS is a promise or a first guess.
 type Ceiling string
@@ -140,6 +149,18 @@ func (c Config) clone() Config {
 
 // limits are a bucket's, with the documented defaults filled in.
 type limits struct{ rate, burst float64 }
+
+// learning tells whether the leaf of an operation of a service learns, and whether it may
+// go beyond its limits then.
+func (p *Provider) learning(service, operation string) (learn, soft bool) {
+	controller, ceiling := p.Controller, p.Ceiling
+	s, ok := p.Services[service+"."+operation]
+	if !ok || operation == "" {
+		s = p.Services[service]
+	}
+	controller, ceiling = cmp.Or(s.Controller, controller), cmp.Or(s.Ceiling, ceiling)
+	return p.Adaptive && controller == ControllerLearn, ceiling == CeilingSoft
+}
 
 func newLimits(rate, burst float64) limits {
 	if burst == 0 {

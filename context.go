@@ -2,13 +2,15 @@ package cloudpace
 
 import (
 	"context"
+	"slices"
+	"sync/atomic"
 	"time"
 )
 
 // carrier is all that cloudpace puts into a context, under one key, so that a
 // call finds it with one look.
 type carrier struct {
-	call    *Call // the call that this context runs under
+	call    *callContext // of the call that this context runs under
 	stats   *Stats
 	ledger  *Ledger
 	bounded bool
@@ -17,19 +19,27 @@ type carrier struct {
 
 type carrierKey struct{}
 
-func carried(ctx context.Context) *carrier {
-	c, _ := ctx.Value(carrierKey{}).(*carrier)
-	return c
+// carriesNothing stands for the carrier of a context that has none.
+var carriesNothing carrier
+
+// carried gives what a context has, and the call that it runs under or nil.
+func carried(ctx context.Context) (*carrier, *callContext) {
+	switch c := ctx.Value(carrierKey{}).(type) {
+	case *callContext:
+		return c.in, c
+	case *carrier:
+		return c, c.call
+	}
+	return &carriesNothing, nil
 }
 
 // carry gives ctx a carrier that differs from the one it has by change.
 func carry(ctx context.Context, change func(*carrier)) context.Context {
-	next := &carrier{}
-	if c := carried(ctx); c != nil {
-		*next = *c
-	}
-	change(next)
-	return context.WithValue(ctx, carrierKey{}, next)
+	in, call := carried(ctx)
+	next := *in
+	next.call = call
+	change(&next)
+	return context.WithValue(ctx, carrierKey{}, &next)
 }
 
 // WithMaxWait bounds how long a call under ctx waits for its token, pauses
@@ -42,16 +52,75 @@ func WithMaxWait(ctx context.Context, d time.Duration) context.Context {
 	return carry(ctx, func(c *carrier) { c.bounded, c.maxWait = true, max(0, d) })
 }
 
-// callContext is the context that a call's own work runs under. It lives inside
-// the Call, so that making it costs nothing.
+// callContext is the context that a call's own work runs under, and all of the call
+// that calls begun under it ask for. They may outlive it, so it is apart from the Call
+// and small: it is the one thing that each call leaves to the garbage collector.
 type callContext struct {
-	context.Context
-	call *Call
+	context.Context // what Begin was given: only that one's end is a cancellation
+	in              *carrier
+	parent          *callContext
+	lane            *lane                   // as it was at first: settings change, the scope does not
+	nested          atomic.Pointer[[]error] // how calls begun under this attempt ended badly; never changed in place
 }
 
 func (c *callContext) Value(key any) any {
 	if _, ok := key.(carrierKey); ok {
-		return &c.call.carrier
+		return c
 	}
 	return c.Context.Value(key)
+}
+
+// inert tells that everything passes and nothing is held: the provider was disabled
+// when the call began.
+func (c *callContext) inert() bool { return !c.lane.provider.enabled }
+
+// covers tells whether a call under this one, in account a, is part of its
+// work and needs no slot of its own. That stays so when this one has ended: its
+// work may go on, as a look-up of credentials does that others wait for too, and
+// those others may hold all slots.
+func (c *callContext) covers(g *Governor, a accountKey) bool {
+	for ; c != nil; c = c.parent {
+		if !c.inert() && c.lane.g == g && a == c.lane.scope.account() {
+			return true
+		}
+	}
+	return false
+}
+
+// nestedKept bounds what a call remembers of the calls under one attempt of it: the
+// first and the last of those that ended badly, since those are what callers
+// return.
+const nestedKept = 32
+
+// noteNested remembers how a call under this one ended, to know the error again. A
+// call that is not governed passes it on, since the one above gets it too.
+func (c *callContext) noteNested(err error) {
+	for c != nil && c.inert() {
+		c = c.parent
+	}
+	if c == nil {
+		return
+	}
+	for {
+		was := c.nested.Load()
+		var kept []error
+		if was != nil {
+			kept = slices.Clone(*was)
+		}
+		if len(kept) == nestedKept {
+			kept = slices.Delete(kept, nestedKept/2, nestedKept/2+1)
+		}
+		kept = append(kept, err)
+		if c.nested.CompareAndSwap(was, &kept) {
+			return
+		}
+	}
+}
+
+// nestedErrors are those that noteNested has kept for the attempt under way.
+func (c *callContext) nestedErrors() []error {
+	if kept := c.nested.Load(); kept != nil {
+		return *kept
+	}
+	return nil
 }

@@ -27,8 +27,11 @@ import (
 // Where the governor or the provider is disabled, Do calls fn once.
 func Do(ctx context.Context, scope Scope, fn func(context.Context) error, opts ...CallOption) error {
 	var o CallOption
-	for i := range opts {
-		o.add(&opts[i])
+	if len(opts) > 0 {
+		o = opts[0] // most have no other
+		for i := range opts[1:] {
+			o.add(&opts[1+i])
+		}
 	}
 	return o.run(ctx, scope, fn)
 }
@@ -49,21 +52,22 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 	if g == nil {
 		g = Default()
 	}
-	settings := g.Provider(scope.Provider)
-	o.fill(&settings)
-	start := time.Now()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var c Call // on the stack: what calls under this one may keep is in its context alone
+	c.resolve(ctx, g, scope, &callContext{})
+	o.fill(&c.lane.provider.settings)
+	start := g.now()
 	deadline := start.Add(o.deadline)
-	c, err := g.begin(ctx, start, scope, BeginOption{callOptions: callOptions{deadline: deadline, unpaid: o.noBudget}})
-	if err != nil {
+	c.opt.deadline, c.opt.unpaid = deadline, o.noBudget
+	if err := c.begin(start, nil); err != nil {
 		return err
 	}
 	if c.inert {
 		return fn(c.Context())
 	}
 	defer c.Drop()
-	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
-		deadline = d
-	}
 	var sleep time.Duration
 	for attempt := 1; ; attempt++ {
 		err := fn(c.Context())
@@ -75,6 +79,9 @@ func (o *CallOption) run(ctx context.Context, scope Scope, fn func(context.Conte
 		if !o.repeats(f) {
 			c.End(err)
 			return err
+		}
+		if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+			deadline = d
 		}
 		if attempt > o.maxRetries {
 			return c.endWith(&gaveUpError{scope: c.lane.scope, attempts: attempt, elapsed: time.Since(start), err: err})

@@ -1,6 +1,7 @@
 package cloudpace_test
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"sync"
@@ -165,5 +166,46 @@ func TestS8_1_AnAttemptIsReportedOnce(t *testing.T) {
 	c.End(throttle())
 	if n := g.Summary(nil).Totals; n.Throttled != 1 || n.GaveUp != 1 {
 		t.Errorf("%+v, want one throttle", n)
+	}
+}
+
+// TestS5_4_WhatDoLeavesBehind: the context of a Do that is over, on whichever attempt, can
+// be used by others at any time. They take no second slot, and how they end harms nobody.
+func TestS5_4_WhatDoLeavesBehind(t *testing.T) {
+	g := governor(t, func(p *cloudpace.Provider) {
+		p.MaxRPS, p.Burst, p.BreakerThreshold, p.MaxConcurrency = 1e9, 1e9, 1000, 64
+	})
+	with := cloudpace.WithGovernor(g)
+	var all sync.WaitGroup
+	for range 200 {
+		all.Go(func() {
+			attempts := 0
+			err := cloudpace.Do(t.Context(), scope, func(ctx context.Context) error {
+				for range 4 {
+					all.Go(func() {
+						c, err := g.Begin(ctx, scope)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						c.End(denied())
+					})
+				}
+				if attempts++; attempts < 3 {
+					return unavailable()
+				}
+				return nil
+			}, with, cloudpace.WithBackoff(1, 2))
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := slotsOf(t, g, scope.Account); n.InUse != 0 || n.Waiting != 0 {
+		t.Errorf("%+v", n)
+	}
+	if n := g.Summary(nil).Totals; n.Calls != 200*(3+3*4) || n.Retries != 2*200 {
+		t.Errorf("%+v", n)
 	}
 }

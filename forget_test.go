@@ -1,8 +1,12 @@
 package cloudpace_test
 
 import (
+	"context"
+	"math/rand/v2"
 	"runtime"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -145,6 +149,80 @@ func TestS3_7_ACrowdThatCameAtOnce(t *testing.T) {
 		}
 		if left := heap() - before; left > crowd/10 {
 			t.Errorf("%d MiB of %d remain", left>>20, crowd>>20)
+		}
+	})
+}
+
+// TestS3_7_ForgottenWhileOthersBegin: a call that comes as its scope is forgotten is in
+// neither two lanes nor none. No number is lost, and no account has a second pool of slots.
+func TestS3_7_ForgottenWhileOthersBegin(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		g := governor(t, func(p *cloudpace.Provider) { p.MaxRPS, p.Burst, p.MaxConcurrency = 1e9, 1e9, 1 })
+		const accounts, each, workers = 6000, 20_000, 8
+		var in [accounts]atomic.Int32
+		var all sync.WaitGroup
+		for w := range workers {
+			random := rand.New(rand.NewPCG(uint64(w), 1))
+			all.Go(func() {
+				for i := range each {
+					n := random.IntN(accounts)
+					if i%2 == 0 {
+						n = random.IntN(50) // where they meet
+					}
+					s := scope
+					s.Account = strconv.Itoa(n)
+					err := cloudpace.Do(t.Context(), s, func(context.Context) error {
+						if in[n].Add(1) > 1 {
+							t.Error("two slots of one")
+						}
+						runtime.Gosched()
+						in[n].Add(-1)
+						return nil
+					}, cloudpace.WithGovernor(g))
+					if err != nil {
+						t.Error(err)
+					}
+					if i%100 == 0 {
+						time.Sleep(time.Second) // the others' scopes are idle for a while
+					}
+					if i%5000 == 4999 {
+						cfg := g.Config()
+						p := cfg.Providers["aws"]
+						p.MaxRPS++
+						cfg.Providers["aws"] = p
+						if err := g.Configure(cfg); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := g.Summary(nil).Totals.Calls; n != workers*each {
+			t.Errorf("%d calls counted, want %d", n, workers*each)
+		}
+		for _, b := range g.Snapshot().Bulkheads {
+			if b.InUse != 0 || b.Waiting != 0 {
+				t.Errorf("%+v", b)
+			}
+		}
+	})
+}
+
+// TestS3_7_TenThousandInUseStay known, from one of their calls to the next.
+func TestS3_7_TenThousandInUseStay(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		g := governor(t, nil)
+		for range 3 {
+			for i := range 10_000 {
+				s := scope
+				s.Account = strconv.Itoa(i)
+				begin(t, g, s).End(nil)
+			}
+			if n := len(g.Snapshot().Bulkheads); n != 10_000 {
+				t.Fatalf("%d scopes are known", n)
+			}
+			time.Sleep(time.Minute)
 		}
 	})
 }

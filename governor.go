@@ -20,8 +20,9 @@ import (
 // A Governor is safe for concurrent use. It starts no goroutine and needs no
 // closing.
 type Governor struct {
-	log *slog.Logger
-	cfg atomic.Pointer[Config]
+	log  *slog.Logger
+	made time.Time
+	cfg  atomic.Pointer[Config]
 
 	lanes lanes // the way from a scope to its state
 
@@ -60,6 +61,7 @@ func New(cfg Config, opts ...Option) (*Governor, error) {
 	}
 	g := &Governor{
 		log:       slog.New(slog.DiscardHandler),
+		made:      time.Now(),
 		providers: map[string]*provider{},
 		orphans:   map[*lane]struct{}{},
 		folded:    map[string]*counters{},
@@ -84,6 +86,12 @@ var defaultGovernor = sync.OnceValue(func() *Governor {
 // Default is the governor of the process, made with [DefaultConfig] when it is
 // first asked for. Everything that is given no other governor uses this one.
 func Default() *Governor { return defaultGovernor() }
+
+// now is the time by the monotonic clock alone, in two thirds of the time that time.Now
+// takes to read two clocks. Its wall time knows nothing of a clock that was set or a
+// machine that slept since the governor was made. It is for the first admission of a Do,
+// where whatever makes it wait or fail looks at both clocks.
+func (g *Governor) now() time.Time { return g.made.Add(time.Since(g.made)) }
 
 // Config gives the configuration in force. Changing what is returned changes
 // nothing; hand it to [Governor.Configure].
@@ -144,41 +152,61 @@ func (g *Governor) Begin(ctx context.Context, scope Scope, opts ...BeginOption) 
 	for i := range opts {
 		o.add(&opts[i])
 	}
-	return g.begin(ctx, time.Now(), scope, o)
-}
-
-func (g *Governor) begin(ctx context.Context, now time.Time, scope Scope, o BeginOption) (*Call, error) {
-	c := &Call{g: g, opt: o.callOptions}
-	if in := carried(ctx); in != nil {
-		c.carrier = *in
-	}
-	c.parent, c.carrier.call = c.carrier.call, c
-	c.own = callContext{ctx, c}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c.lane = g.lane(scope)
+	both := &struct { // in one piece of memory
+		call Call
+		own  callContext
+		mu   sync.Mutex
+	}{}
+	c := &both.call
+	c.resolve(ctx, g, scope, &both.own)
+	c.opt = o.callOptions
+	var payer *Scope
+	if o.charged {
+		payer = &o.chargedTo
+	}
+	if err := c.begin(time.Now(), payer); err != nil {
+		return nil, err
+	}
+	c.mu = &both.mu
+	return c, nil
+}
+
+// resolve finds out what governs a new call. Its options and begin are to follow.
+func (c *Call) resolve(ctx context.Context, g *Governor, scope Scope, own *callContext) {
+	own.Context = ctx
+	own.in, own.parent = carried(ctx)
+	own.lane = g.lane(scope)
+	c.own, c.lane = own, own.lane
+}
+
+// begin admits the first attempt of a call, which is charged to payer unless that is nil.
+// On an error nothing is held.
+func (c *Call) begin(now time.Time, payer *Scope) error {
 	if !c.lane.provider.enabled {
 		c.lane.release()
 		c.inert = true
-		return c, nil
+		return nil
 	}
 	c.charge = c.lane
-	if o.charged {
-		c.charge = g.chargeLane(o.chargedTo, c.lane)
+	if payer != nil {
+		c.charge = c.lane.g.chargeLane(*payer, c.lane)
 	}
-	c.covered = c.parent.covers(g, accountKey{c.lane.scope.Provider, c.lane.scope.Account})
-	if err := c.admit(ctx, now, true); err != nil {
-		c.done = true
-		c.letGo()
-		var late *DeadlineExceededError
-		if errors.As(err, &late) {
-			c.lose(verdict.Describe(err)) // whoever swallows the error has lost a call
-		}
-		c.parent.noteNested(err)
-		return nil, err
+	c.covered = c.own.parent != nil && c.own.parent.covers(c.lane.g, c.lane.scope.account())
+	err := c.admit(&admission{ctx: c.own.Context, start: now, now: now, until: c.opt.deadline, token: true})
+	if err == nil {
+		return nil
 	}
-	return c, nil
+	c.done = true
+	c.letGo()
+	var late *DeadlineExceededError
+	if errors.As(err, &late) {
+		c.lose(verdict.Describe(err)) // whoever swallows the error has lost a call
+	}
+	c.own.parent.noteNested(err)
+	return err
 }
 
 // BeginOption changes how one operation is governed.

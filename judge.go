@@ -18,7 +18,7 @@ func (c *Call) judge(err error) (f *failure) {
 			f = &failure{err: err, kind: verdict.Fatal, final: true}
 		}
 	}()
-	provider, nested := c.known()
+	provider, nested := c.provider(), c.own.nestedErrors()
 	r := verdict.Examine(provider, err)
 	f = &failure{err: err, hint: r.Hint, kind: r.Kind, answered: r.Answered, unprocessed: r.Unprocessed}
 	f.alien = r.Own || isNested(err, nested)
@@ -39,18 +39,11 @@ func (c *Call) judge(err error) (f *failure) {
 	return f
 }
 
-// known is what the call knows that errors are judged by.
-func (c *Call) known() (provider string, nested []error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lane.scope.Provider, c.nested
-}
-
 // lastFailure is the last attempt's failure, and whether the attempt under way has
 // been reported.
 func (c *Call) lastFailure() (last *failure, reported bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	return c.last, c.reported
 }
 
@@ -79,7 +72,7 @@ func (c *Call) ending(err error) (e ending) {
 			e = ending{failure: e.failure}
 		}
 	}()
-	provider, nested := c.known()
+	provider, nested := c.provider(), c.own.nestedErrors()
 	if c.own.Context.Err() != nil && !isOwn(err) || isNested(err, nested) {
 		return e // the caller's own end, or that of a call that has recorded it
 	}
@@ -121,29 +114,6 @@ func (c *Call) ending(err error) (e ending) {
 func isOwn(err error) bool {
 	var own verdict.Own
 	return errors.As(err, &own)
-}
-
-// nestedKept bounds what a call remembers of the calls under one attempt of it: the
-// first and the last of those that ended badly, since those are what callers
-// return.
-const nestedKept = 32
-
-// noteNested remembers how a call under this one ended, to know the error again. A
-// call that is not governed passes it on, since the one above gets it too.
-func (c *Call) noteNested(err error) {
-	for c != nil && c.inert {
-		c = c.parent
-	}
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	kept := c.nested
-	if len(kept) == nestedKept {
-		kept = slices.Delete(slices.Clone(kept), nestedKept/2, nestedKept/2+1)
-	}
-	c.nested = append(slices.Clip(kept), err)
 }
 
 // isNested tells whether one of the nested errors is in err's tree, the very same

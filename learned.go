@@ -36,6 +36,10 @@ type LearnedScope struct {
 	Burst  float64 `json:"burst"`   // in force
 	Tokens float64 `json:"tokens"`  // were there; negative is debt
 
+	// Quota is what a leaf has found out whose controller learns; RPS, Burst and Tokens are
+	// its own then. Nothing brings it back to a ceiling.
+	Quota *LearnedQuota `json:"quota,omitempty"`
+
 	Throttled   time.Time `json:"throttled,omitzero"`    // the last throttle
 	PausedUntil time.Time `json:"paused_until,omitzero"` // a hint's pause
 
@@ -112,6 +116,7 @@ func remember(s Scope, level string, b *bucket.Bucket, of *leaf, now time.Time) 
 		ok = true
 		e.RPS, e.MaxRPS, e.Burst, e.Tokens = m.Rate, m.Ceiling, m.Burst, m.Tokens
 		e.Throttled, e.PausedUntil = utc(m.Throttled), utc(m.Paused)
+		e.Quota = newLearnedQuota(m.Learned)
 	}
 	if of == nil {
 		return e, ok
@@ -225,6 +230,8 @@ func (e LearnedScope) check() (Scope, error) {
 		err = fmt.Errorf("level %q (allowed: leaf, account, provider)", e.Level)
 	case bad(e.RPS) || bad(e.MaxRPS) || bad(e.Burst) || bad(e.Tokens) || bad(e.CooldownSeconds) || e.RPS < 0:
 		err = errors.New("a number that cannot be")
+	default:
+		err = e.Quota.check()
 	}
 	if err != nil {
 		err = fmt.Errorf("cloudpace: learned scope %s: %w", e.Scope, err)
@@ -282,6 +289,7 @@ const longestBar = 25 * time.Hour
 func (e LearnedScope) bucket() bucket.Memory {
 	return bucket.Memory{
 		At: e.Time, Rate: e.RPS, Ceiling: e.MaxRPS, Burst: e.Burst, Tokens: e.Tokens, Throttled: e.Throttled, Paused: e.PausedUntil,
+		Learned: e.Quota.state(time.Since(e.Time)),
 	}
 }
 
@@ -291,12 +299,20 @@ func (e LearnedScope) circuit(cause error) breaker.Memory {
 
 // Over is when nothing is left of it, so that remembering it any longer is of no use.
 func (e LearnedScope) Over() time.Time {
+	if e.Quota != nil {
+		return e.Time.Add(quotaLasts)
+	}
 	return slices.MaxFunc([]time.Time{e.bucket().Over(), e.circuit(nil).Over(), e.Closed.Add(breaker.Forgotten), e.BarredUntil}, time.Time.Compare)
 }
 
 // Recovered is when the rate is back at the ceiling, if nothing is throttled until then:
-// Time where it is not lowered.
-func (e LearnedScope) Recovered() time.Time { return e.bucket().Risen() }
+// Time where it is not lowered, and where it was learned.
+func (e LearnedScope) Recovered() time.Time {
+	if e.Quota != nil {
+		return e.Time
+	}
+	return e.bucket().Risen()
+}
 
 // Over is when a budget that was empty is full again.
 func (b LearnedBudget) Over() time.Time { return b.Time.Add(budget.Refill) }

@@ -6,8 +6,8 @@ import (
 	"github.com/cloudpace/cloudpace/verdict"
 )
 
-// record enters the end of an operation into numbers and ledger. c.mu is held.
-func (c *Call) record(e ending, opened bool) {
+// record enters the end of an operation into numbers and ledger. The lock is held.
+func (c *Call) record(e *ending, opened bool) {
 	if opened {
 		c.count(func(n *counters) { n.trips.Add(1) })
 	}
@@ -24,7 +24,7 @@ func (c *Call) record(e ending, opened bool) {
 // lose enters an operation that was given up into the ledger.
 func (c *Call) lose(why string) {
 	if why != "" {
-		c.carrier.ledger.giveUp(c.lane.service.scope.String() + ": " + why)
+		c.own.in.ledger.giveUp(c.lane.service.scope.String() + ": " + why)
 	}
 }
 
@@ -40,6 +40,6 @@ func (c *Call) reject(wait time.Duration, cause error) error {
 	if cause != nil {
 		reason += " after " + verdict.DescribeFor(c.lane.scope.Provider, cause)
 	}
-	c.carrier.ledger.skip(reason)
+	c.own.in.ledger.skip(reason)
 	return e
 }

@@ -1,10 +1,6 @@
 package cloudpace
 
-import (
-	"time"
-
-	"github.com/cloudpace/cloudpace/verdict"
-)
+import "time"
 
 // This file has what operations of many pages need besides [HoldSlot].
 
@@ -18,8 +14,8 @@ func AskCircuitOnce() BeginOption { return BeginOption{callOptions: callOptions{
 // have a time of their own each. It holds from the next admission on. The zero time
 // is no bound.
 func (c *Call) Until(deadline time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	c.opt.deadline = deadline
 }
 
@@ -30,15 +26,7 @@ func (c *Call) LendSlot() {
 	if c.inert {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	c.giveSlot()
-}
-
-// terms are what an admission goes by: the bound of its waits, and whether it is for
-// a further page that needs not ask the circuit.
-func (c *Call) terms() (until time.Time, page bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.opt.deadline, c.opt.pages && c.counted && c.afterFailure == verdict.OK
 }

@@ -32,8 +32,8 @@ func (c *Call) pause(d time.Duration, level func(*leaf) *bucket.Bucket) {
 	if c.inert || d <= 0 {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.lock()
+	defer c.unlock()
 	if !c.done && c.charge.provider.enabled {
 		level(c.charge.leaf).Pause(time.Now(), d)
 	}

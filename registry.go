@@ -1,8 +1,6 @@
 package cloudpace
 
 import (
-	"hash/maphash"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,19 +9,6 @@ import (
 	"github.com/cloudpace/cloudpace/internal/budget"
 	"github.com/cloudpace/cloudpace/internal/bulkhead"
 )
-
-// lane is what a scope is resolved to, once: pointers to all that governs it.
-type lane struct {
-	scope    Scope // normal form
-	provider *provider
-	leaf     *leaf
-	account  *account
-	service  *service
-
-	calls atomic.Int64 // in flight; guarded against forgetting by the shard's lock
-}
-
-func (l *lane) release() { l.calls.Add(-1) }
 
 // provider is one provider under one set of settings. When those change it is
 // retired and another takes its place.
@@ -66,49 +51,24 @@ type service struct {
 	lanes int // guarded by Governor.mu
 }
 
-// lanes is a sharded map, so that many cores can look up at once.
-type lanes struct {
-	seed   maphash.Seed
-	shards [32]laneShard
-}
-
-type laneShard struct {
-	mu    sync.RWMutex
-	lanes table[Scope, *lane] // by scope as it was written
-}
-
-func (ls *lanes) init() { ls.seed = maphash.MakeSeed() }
-
-func (ls *lanes) shard(s Scope) *laneShard {
-	return &ls.shards[maphash.Comparable(ls.seed, s)%uint64(len(ls.shards))]
-}
-
 // lane resolves a scope. The caller releases the lane when its call is over.
 func (g *Governor) lane(s Scope) *lane {
-	sh := g.lanes.shard(s)
-	sh.mu.RLock()
-	if l := sh.lanes.get(s); l != nil {
-		l.calls.Add(1)
-		sh.mu.RUnlock()
+	hash := g.lanes.hash(s)
+	if l := g.lanes.find(hash, s); l != nil && l.acquire() {
 		return l
 	}
-	sh.mu.RUnlock()
-
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	l := sh.lanes.get(s)
+	l := g.lanes.find(hash, s)
 	if l == nil {
 		now := time.Now()
-		if len(sh.lanes.m) >= crowded {
-			g.forgetIdle(sh, now)
-		}
+		g.forgetIdle(now)
 		g.forgetOrphans()
 		l = g.makeLane(s.normal(), now)
-		sh.lanes.set(s, l)
+		l.written, l.hash = s, hash
+		g.lanes.add(l)
 	}
-	l.calls.Add(1)
+	l.acquire() // which nobody has claimed, under g.mu
 	return l
 }
 
@@ -142,7 +102,7 @@ func (g *Governor) makeLane(s Scope, now time.Time) *lane {
 		g.recallBudget(p, now)
 		g.providers[s.Provider] = p
 	}
-	l := &lane{scope: s, provider: p, leaf: g.makeLeaf(p, s, now)}
+	l := &lane{g: g, scope: s, provider: p, leaf: g.makeLeaf(p, s, now)}
 	l.leaf.lanes++
 	g.restoreBar(l.leaf)
 
@@ -184,13 +144,16 @@ func (g *Governor) makeLeaf(p *provider, s Scope, now time.Time) *leaf {
 		}
 		parent = account
 	}
+	learn, soft := p.settings.learning(s.Service, s.Operation)
 	l := &leaf{
 		scope:   at,
 		account: account,
 		bucket: bucket.New(bucket.Options{
 			Rate:     lim.rate,
 			Burst:    lim.burst,
-			Adaptive: p.settings.Adaptive,
+			Adaptive: p.settings.Adaptive && !learn,
+			Learn:    learn,
+			Soft:     soft,
 			MinRate:  p.settings.MinRPS,
 			MaxPause: p.settings.MaxPause,
 		}, parent, now),
@@ -212,37 +175,53 @@ func (p *provider) sharedBucket(rate, burst float64, parent *bucket.Bucket, now 
 // idle. It is more than one, so that a crowd that came at once goes too.
 const looks = 8
 
-// crowded is the size from which a shard forgets. Below it, it costs little to know
-// the numbers of every scope apart.
-const crowded = 64
+// From crowded scopes on, those are forgotten that are idle and had no call for a while;
+// below, it costs little to know the numbers of every scope apart. From overcrowded on
+// they go as soon as they are idle, so that newcomers never fill the memory, however
+// fast they come. Between the two, ten thousand scopes in use stay known.
+const (
+	crowded     = 2048
+	overcrowded = 12_288
+	aWhile      = 5 * time.Second
+)
 
-// forgetIdle drops some lanes of a shard that lose nothing by it: no call in
-// flight, full buckets, nothing learned. g.mu and the shard's lock are held.
-func (g *Governor) forgetIdle(sh *laneShard, now time.Time) {
-	n := 0
-	for key, l := range sh.lanes.m { // begins anywhere
-		if n++; n > looks {
-			break
+// forgetIdle drops some lanes that lose nothing by it: no call in flight, full buckets,
+// nothing learned. g.mu is held.
+func (g *Governor) forgetIdle(now time.Time) {
+	if g.lanes.n < crowded {
+		return
+	}
+	g.lanes.look(looks, func(l *lane) {
+		if n := l.service.calls.Load(); l.since.IsZero() || n != l.counted {
+			l.counted, l.since = n, now
 		}
-		if barred, _, _ := l.leaf.barred(now); barred || l.calls.Load() != 0 || !l.leaf.breaker.Idle() || !l.leaf.bucket.Idle(now) {
-			continue
+		if g.lanes.n < overcrowded && now.Sub(l.since) < aWhile || !l.claim() {
+			return
 		}
-		if shared := l.leaf.account; shared != nil && !shared.Idle(now) {
-			continue
+		if !l.idle(now) {
+			l.unclaim()
+			return
 		}
-		sh.lanes.drop(key)
+		g.lanes.drop(l)
 		if l.leaf.lanes--; l.leaf.lanes == 0 {
 			l.provider.leaves.drop(l.leaf.scope)
 			g.gone(l.leaf.bucket)
 		}
 		g.leave(l)
-	}
+	})
+}
+
+// idle tells that forgetting the lane, which is claimed, loses nothing.
+func (l *lane) idle(now time.Time) bool {
+	barred, _, _ := l.leaf.barred(now)
+	shared := l.leaf.account
+	return !barred && l.leaf.breaker.Idle() && l.leaf.bucket.Idle(now) && (shared == nil || shared.Idle(now))
 }
 
 // forgetOrphans drops lanes of retired providers whose last call is over.
 func (g *Governor) forgetOrphans() {
 	for l := range g.orphans {
-		if l.calls.Load() == 0 {
+		if l.claim() {
 			delete(g.orphans, l)
 			g.leave(l)
 		}
@@ -283,22 +262,17 @@ func (g *Governor) fold(s *service) {
 func (g *Governor) retire(p *provider) {
 	delete(g.providers, p.name)
 	p.retired.Store(true)
-	for i := range g.lanes.shards {
-		sh := &g.lanes.shards[i]
-		sh.mu.Lock()
-		for key, l := range sh.lanes.m {
-			if l.provider != p {
-				continue
-			}
-			sh.lanes.drop(key)
-			if l.calls.Load() == 0 {
-				g.leave(l)
-			} else {
-				g.orphans[l] = struct{}{} // its calls still count, and hold slots
-			}
+	g.lanes.each(func(l *lane) {
+		if l.provider != p {
+			return
 		}
-		sh.mu.Unlock()
-	}
+		g.lanes.drop(l)
+		if l.claim() {
+			g.leave(l)
+		} else {
+			g.orphans[l] = struct{}{} // its calls still count, and hold slots
+		}
+	})
 	g.gone(p.bucket)
 	for _, b := range p.buckets.m {
 		g.gone(b)

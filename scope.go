@@ -122,6 +122,8 @@ func (s Scope) service() Scope {
 	return s
 }
 
+func (s Scope) account() accountKey { return accountKey{s.Provider, s.Account} }
+
 func plain(part string) string {
 	if part == "*" {
 		return ""

@@ -31,6 +31,9 @@ type BucketState struct {
 	Tokens        float64 `json:"tokens"`         // negative is debt
 	PausedSeconds float64 `json:"paused_seconds"` // left of a pause
 	Waiting       int     `json:"waiting"`        // callers in the queue
+	// Quota is what was learned, where the leaf's controller learns; RPS, Burst and Tokens
+	// are its own then, and may be above MaxRPS where the ceiling is soft.
+	Quota *LearnedQuota `json:"quota,omitempty"`
 
 	service string // the text of the service scope
 	slowed  bool   // throttles hold the rate down, or the bucket is paused
@@ -174,6 +177,7 @@ func bucketState(scope Scope, level string, b *bucket.Bucket, now time.Time) Buc
 		Tokens:        st.Tokens,
 		PausedSeconds: st.PausedFor.Seconds(),
 		Waiting:       st.Waiting,
+		Quota:         newLearnedQuota(st.Learned),
 		service:       scope.service().String(),
 		slowed:        st.Slowed() || st.PausedFor > 0,
 	}

@@ -57,7 +57,7 @@ func (s *Stats) all() map[Scope]*counters {
 // its lifetime, and each Stats in the context.
 func (c *Call) count(step func(*counters)) {
 	step(&c.lane.service.counters)
-	for s := c.carrier.stats; s != nil; s = s.outer {
+	for s := c.own.in.stats; s != nil; s = s.outer {
 		step(s.of(c.lane.service.scope))
 	}
 }

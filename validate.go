@@ -90,7 +90,7 @@ func (v *validation) provider(path string, p Provider, off bool) {
 }
 
 var (
-	controllers = []string{string(ControllerAIMD)}
+	controllers = []string{string(ControllerAIMD), string(ControllerLearn)}
 	ceilings    = []string{string(CeilingHard), string(CeilingSoft)}
 )
 

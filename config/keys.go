@@ -44,7 +44,7 @@ var (
 		rate("global_burst", func(t *target) *float64 { return &t.provider.GlobalBurst }),
 		integer("max_concurrency", "1 to 1024", func(t *target) *int { return &t.provider.MaxConcurrency }),
 		boolean("adaptive", func(t *target) *bool { return &t.provider.Adaptive }),
-		word("controller", "aimd", func(t *target) *cloudpace.Controller { return &t.provider.Controller }),
+		word("controller", "aimd or learn", func(t *target) *cloudpace.Controller { return &t.provider.Controller }),
 		word("ceiling", "hard or soft", func(t *target) *cloudpace.Ceiling { return &t.provider.Ceiling }),
 		rate("min_rps", func(t *target) *float64 { return &t.provider.MinRPS }),
 		seconds("max_pause_seconds", "1 to 3600", func(t *target) *time.Duration { return &t.provider.MaxPause }),
@@ -65,7 +65,7 @@ var (
 		rate("max_rps", func(t *target) *float64 { return &t.service.MaxRPS }),
 		rate("burst", func(t *target) *float64 { return &t.service.Burst }),
 		boolean("per_operation", func(t *target) *bool { return &t.service.PerOperation }),
-		word("controller", "aimd", func(t *target) *cloudpace.Controller { return &t.service.Controller }),
+		word("controller", "aimd or learn", func(t *target) *cloudpace.Controller { return &t.service.Controller }),
 		word("ceiling", "hard or soft", func(t *target) *cloudpace.Ceiling { return &t.service.Ceiling }),
 	}
 

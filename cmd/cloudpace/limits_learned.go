@@ -56,7 +56,7 @@ func (d *limitsDocument) recall(g *cloudpace.Governor, p part, l cloudpace.Learn
 	return err
 }
 
-func (e learnedScope) slowed() bool { return e.RPS < e.MaxRPS }
+func (e learnedScope) slowed() bool { return e.Quota == nil && e.RPS < e.MaxRPS }
 
 // severity orders what was learned, the most severe first: what sends nothing, then what
 // waits, then what is slow, the slowest first.
@@ -96,6 +96,9 @@ func (e learnedScope) words(now time.Time) (list []string) {
 	if e.PausedUntil.After(now) {
 		add("paused for another %s", span(e.PausedUntil.Sub(now)))
 	}
+	if q := e.Quota; q != nil {
+		add("learned %s/s with a burst of %s, configured %s/s; %s", rateText(q.RPS), rateText(q.Burst), rateText(e.MaxRPS), evidence(q))
+	}
 	if e.slowed() {
 		add("%s of %s/s, back there in %s", rateText(e.RPS), rateText(e.MaxRPS), span(e.Recovered.Sub(now)))
 	}
@@ -107,6 +110,15 @@ func (e learnedScope) words(now time.Time) (list []string) {
 		add("%s of %s tokens left", rateText(e.Tokens), rateText(e.Burst))
 	}
 	return list
+}
+
+// evidence says what stands behind a quota that was learned.
+func evidence(q *cloudpace.LearnedQuota) string {
+	text := fmt.Sprintf("from %s and %s", words.Count(q.Throttles, "throttle"), words.Count(int(q.Calls), "call"))
+	if q.Noise >= 0.3 {
+		text += ", others have part in it"
+	}
+	return text
 }
 
 // span is a time that somebody waits, in a unit that fits.

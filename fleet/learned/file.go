@@ -103,8 +103,8 @@ func parse(path string, text []byte) (cloudpace.Learned, error) {
 	return d.Learned, nil
 }
 
-// oldest is how long anything is remembered: the longest that it can matter, a quota of
-// a day. skew is how far the clock may have been set back since.
+// oldest is how long anything is remembered but what was learned of a quota: the longest
+// that it can matter, a quota of a day. skew is how far the clock may have been set back since.
 const (
 	oldest = 25 * time.Hour
 	skew   = time.Minute
@@ -114,9 +114,11 @@ const (
 // would pass for the newest until that time comes.
 func current(l cloudpace.Learned, now time.Time) cloudpace.Learned {
 	gone := func(at, over time.Time) bool {
-		return !over.After(now) || at.Before(now.Add(-oldest)) || at.After(now.Add(skew))
+		return !over.After(now) || at.After(now.Add(skew))
 	}
-	l.Scopes = slices.DeleteFunc(l.Scopes, func(e cloudpace.LearnedScope) bool { return gone(e.Time, e.Over()) })
+	l.Scopes = slices.DeleteFunc(l.Scopes, func(e cloudpace.LearnedScope) bool {
+		return gone(e.Time, e.Over()) || e.Quota == nil && e.Time.Before(now.Add(-oldest))
+	})
 	l.Budgets = slices.DeleteFunc(l.Budgets, func(b cloudpace.LearnedBudget) bool { return gone(b.Time, b.Over()) })
 	return l
 }
@@ -150,6 +152,10 @@ func both(older, newer cloudpace.LearnedScope) cloudpace.LearnedScope {
 	e := newer
 	if older.Throttled.After(newer.Throttled) {
 		e.Time, e.RPS, e.MaxRPS, e.Burst, e.Tokens, e.Throttled = older.Time, older.RPS, older.MaxRPS, older.Burst, older.Tokens, older.Throttled
+		e.Quota = older.Quota
+	}
+	if e.Quota == nil {
+		e.Quota = older.Quota
 	}
 	if older.PausedUntil.After(e.PausedUntil) {
 		e.PausedUntil = older.PausedUntil

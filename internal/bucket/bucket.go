@@ -146,7 +146,7 @@ func (b *Bucket) Idle(now time.Time) bool {
 	if f := b.feed; f != nil {
 		return b.held() == 0 && b.tokens > -epsilon && f.used == 0 && f.throttled.IsZero() && f.paused.IsZero()
 	}
-	if m := b.learns(); m != nil && (m.Taught() || !m.Full()) {
+	if m := b.learns(); m != nil && !m.Idle() {
 		return false
 	}
 	return b.tokens >= b.burst-epsilon
@@ -206,7 +206,7 @@ func (b *Bucket) fill(now time.Time) {
 		return
 	}
 	b.last = now
-	b.tokens = math.Min(b.burst, b.tokens+b.rate*dt.Seconds())
+	b.tokens = min(b.burst, b.tokens+b.rate*dt.Seconds())
 }
 
 // canTake tells whether every level has a token now.

@@ -3,6 +3,8 @@ package bucket
 import (
 	"math"
 	"time"
+
+	"github.com/cloudpace/cloudpace/internal/learning"
 )
 
 // Memory is what a bucket would forget when its process ends. Its times are those of
@@ -15,6 +17,8 @@ type Memory struct {
 	Tokens    float64   // were there; below zero is debt
 	Throttled time.Time // the last throttle; zero for none
 	Paused    time.Time // until then; zero for no pause
+
+	Learned *learning.State // of a bucket that learns
 }
 
 // Memory tells what is worth remembering, and whether anything is.
@@ -31,6 +35,10 @@ func (b *Bucket) Memory(now time.Time) (m Memory, ok bool) {
 	}
 	m = Memory{
 		At: now.Round(0), Rate: b.rate, Ceiling: b.opt.Rate, Burst: b.burst, Tokens: b.tokens, Throttled: b.law.throttled.Round(0),
+	}
+	if l := b.learns(); l != nil {
+		s := l.State()
+		m.Learned, m.Rate, m.Burst, m.Tokens = &s, s.Rate, s.Burst, s.Level
 	}
 	if b.pause.on {
 		m.Paused = b.pause.wall
@@ -52,6 +60,12 @@ func (b *Bucket) Recall(now time.Time, m Memory) {
 	}
 	wall := now.Round(0)
 	at := earlier(m.At, wall) // a clock that was set back makes nothing younger than now
+	filling := wall.Sub(later(at, earlier(m.Paused, wall)))
+	if l := b.learns(); l != nil && m.Learned != nil && !l.State().Taught {
+		s := *m.Learned
+		s.Level = math.Min(s.Burst, m.Tokens+s.Rate*math.Max(0, filling.Seconds()))
+		l.Recall(s)
+	}
 	if b.opt.Adaptive && m.Rate < b.rate {
 		calmed := later(at, m.Throttled.Add(calm))
 		raises := math.Floor(math.Max(0, wall.Sub(calmed).Seconds()) / calm.Seconds())
@@ -61,7 +75,6 @@ func (b *Bucket) Recall(now time.Time, m Memory) {
 		}
 	}
 	if !math.IsInf(b.rate, 1) {
-		filling := wall.Sub(later(at, earlier(m.Paused, wall)))
 		b.tokens = math.Min(b.tokens, math.Max(m.Tokens, -b.burst)+b.rate*filling.Seconds())
 	}
 	b.pauseFor(now, m.Paused.Sub(wall))

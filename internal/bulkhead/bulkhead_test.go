@@ -1,9 +1,12 @@
 package bulkhead
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func ready(w *Waiter) bool {
@@ -156,4 +159,119 @@ func TestHold(t *testing.T) {
 	default:
 		t.Error("it still waits")
 	}
+}
+
+// A slot that comes back without the lock while somebody joins the queue is not lost to
+// it, nor to who comes later, and a pool that shrinks and grows meanwhile stays right.
+func TestS5_1_JoiningWhileSlotsComeBack(t *testing.T) {
+	const most = 3
+	b := New(1)
+	var in atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range 2000 {
+				switch w := (*Waiter)(nil); {
+				case (i+n)%4 == 0:
+					w = b.Join() // though one may be free
+					if !ready(w) && b.Take() {
+						t.Error("a newcomer overtook the queue")
+						b.Release()
+					}
+					<-w.Ready
+				case !b.Take():
+					continue
+				}
+				if now := in.Add(1); now > most {
+					t.Errorf("%d at once", now)
+				}
+				in.Add(-1)
+				b.Release()
+			}
+		})
+	}
+	for n := range 2000 {
+		if n%2 == 0 {
+			b.Resize(n % (most + 1))
+		} else if used := b.Hold(); used > most {
+			t.Errorf("%d in use", used)
+		}
+	}
+	b.Resize(most)
+	wg.Wait()
+	if s := b.State(); s != (State{Cap: most}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestAsAQueueWould: whatever is done to a pool, it grants what the plainest of pools would.
+func TestAsAQueueWould(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, want := New(2), State{Cap: 2}
+		var queue, granted []*Waiter
+		grant := func() {
+			for want.Used < want.Cap && len(queue) > 0 {
+				want.Used++
+				granted, queue = append(granted, queue[0]), queue[1:]
+			}
+			want.Waiting = len(queue)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"take": func(t *rapid.T) {
+				free := want.Used < want.Cap && len(queue) == 0
+				if b.Take() != free {
+					t.Fatalf("a slot is taken, or not, of %+v", want)
+				}
+				if free {
+					want.Used++
+				}
+			},
+			"join": func(*rapid.T) { queue = append(queue, b.Join()) },
+			"leave": func(t *rapid.T) {
+				if n := len(queue) + len(granted); n > 0 {
+					i := rapid.IntRange(0, n-1).Draw(t, "waiter")
+					if i >= len(queue) {
+						if !b.Leave(granted[i-len(queue)]) {
+							t.Fatal("a granted slot is lost")
+						}
+						return
+					}
+					if b.Leave(queue[i]) {
+						t.Fatal("granted out of turn")
+					}
+					queue = slices.Delete(queue, i, i+1)
+				}
+			},
+			"release": func(*rapid.T) {
+				if want.Used > 0 {
+					b.Release()
+					want.Used--
+				}
+			},
+			"resize": func(t *rapid.T) {
+				want.Cap = rapid.IntRange(0, 4).Draw(t, "cap")
+				b.Resize(want.Cap)
+			},
+			"hold": func(t *rapid.T) {
+				if used := b.Hold(); used != want.Used {
+					t.Fatalf("%d in use, want %d", used, want.Used)
+				}
+				want.Cap = min(want.Cap, want.Used)
+			},
+			"": func(t *rapid.T) {
+				grant()
+				if s := b.State(); s != want {
+					t.Fatalf("%+v, want %+v", s, want)
+				}
+				for _, w := range granted {
+					if !ready(w) {
+						t.Fatal("a waiter is not told")
+					}
+				}
+				if slices.ContainsFunc(queue, ready) {
+					t.Fatal("told out of turn")
+				}
+			},
+		})
+	})
 }

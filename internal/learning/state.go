@@ -1,5 +1,7 @@
 package learning
 
+import "math"
+
 // State is what is believed, and on what evidence.
 type State struct {
 	Rate   float64 // tokens a second
@@ -10,19 +12,22 @@ type State struct {
 	Noise  float64 // how uneven the counts are: about 0 alone, 1 where others take half
 	// Throttles that were measured. Those that came too close behind one another count once.
 	Throttles int
+	// Taught tells whether anything was learned.
+	Taught bool
 }
 
 // State tells what is believed.
 func (m *Model) State() State {
-	return State{m.rate, m.burst, m.level, m.weight, m.burstWeight, m.noise, m.judged}
+	return State{m.rate, m.burst, m.level, m.weight, m.burstWeight, m.noise, m.judged, m.taught}
 }
 
-// Taught tells whether something else is believed than what was configured, or whether the
-// outcome of a call is still to come.
-func (m *Model) Taught() bool { return m.taught || m.inFlight > 0 || m.owed > 0 }
+// Idle tells whether nothing is lost when the model is: it believes what was configured, no
+// call is under way, and a whole burst is stored.
+func (m *Model) Idle() bool { return !m.busy() && m.level >= m.burst-epsilon }
 
-// Full tells whether a whole burst is stored.
-func (m *Model) Full() bool { return m.level >= m.burst-epsilon }
+// busy tells whether something else is believed than what was configured, or whether the
+// outcome of a call is still to come.
+func (m *Model) busy() bool { return m.taught || m.inFlight > 0 || m.owed > 0 }
 
 // Settled takes in that a call that was throttled is repeated now, or never.
 func (m *Model) Settled() { m.owed-- }
@@ -35,3 +40,21 @@ func (m *Model) Resume(now float64) { m.pause = min(m.pause, now) }
 
 // Lends tells whether the level is not a whole burst below nothing yet.
 func (m *Model) Lends() bool { return m.level-1 >= -m.burst-epsilon }
+
+// Recall takes over what another model believed. The level is what the server holds now as
+// far as is known.
+func (m *Model) Recall(s State) {
+	m.rate = m.bounded(math.Min(rateMost, math.Max(m.floor(), s.Rate)))
+	m.burst = math.Max(1, s.Burst)
+	if m.hard {
+		m.burst = math.Min(m.burst, math.Max(1, m.conf.Burst))
+	}
+	m.weigh(s.Calls)
+	m.burstWeight = math.Max(burstWeightFirst, math.Min(burstWeightMost, s.Bursts))
+	m.noise, m.judged, m.taught = s.Noise, s.Throttles, s.Taught
+	m.level = math.Min(s.Level, m.burst)
+	m.filled = m.level >= m.burst
+	m.cruise, m.climb, m.tie = 0, 0, 0
+	m.anchor = m.moment(m.last)
+	m.full, m.fuller = m.anchor, m.anchor
+}

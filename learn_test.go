@@ -1,0 +1,203 @@
+package cloudpace_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/internal/scenario"
+)
+
+func scenarios(t *testing.T) []scenario.Scenario {
+	t.Helper()
+	text, err := os.ReadFile("internal/scenario/scenarios.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Scenarios []scenario.Scenario }
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Scenarios
+}
+
+// learning makes a governor whose leaves begin with what a scenario's client thinks.
+func learning(t *testing.T, c scenario.Client, ceiling cloudpace.Ceiling) *cloudpace.Governor {
+	t.Helper()
+	return governor(t, func(p *cloudpace.Provider) {
+		p.MaxRPS, p.Burst, p.Controller, p.Ceiling = c.Rate, c.Burst, cloudpace.ControllerLearn, ceiling
+	})
+}
+
+// server is a modelled server that answers functions.
+type server struct {
+	mu sync.Mutex
+	*scenario.Model
+}
+
+func (s *server) call(context.Context) error {
+	s.mu.Lock()
+	a := s.Call(time.Now())
+	s.mu.Unlock()
+	time.Sleep(a.After)
+	switch {
+	case a.OK:
+		return nil
+	case a.RetryAfter > 0:
+		return throttleFor(int(a.RetryAfter.Seconds()))
+	}
+	return throttle()
+}
+
+// work does a scenario's calls through Do, with as many goroutines as it has workers, and
+// tells how long that takes, idle gaps left out.
+func work(t *testing.T, g *cloudpace.Governor, spec scenario.Scenario, s *server) (active time.Duration) {
+	t.Helper()
+	for left := spec.Calls; left > 0; {
+		n := left
+		if spec.BurstCalls > 0 {
+			n = min(n, spec.BurstCalls)
+			if left < spec.Calls {
+				time.Sleep(time.Duration(spec.GapS * float64(time.Second)))
+			}
+		}
+		left -= n
+		began := time.Now()
+		calls := make(chan struct{}, n)
+		for range n {
+			calls <- struct{}{}
+		}
+		close(calls)
+		var wg sync.WaitGroup
+		for range spec.Workers {
+			wg.Go(func() {
+				for range calls {
+					if err := cloudpace.Do(t.Context(), scope, s.call, cloudpace.WithGovernor(g)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		active += time.Since(began)
+	}
+	return active
+}
+
+// The ten scenarios again, through the whole governor: what the event loop says of the
+// controller is true of goroutines that call Do. One run of each is what it costs here, so
+// the bounds are wider than for medians.
+func TestLearnThroughDo(t *testing.T) {
+	most := map[string]float64{"A": 1.01, "B": 1.05, "C": 1.01, "D": 1.06, "E": 1.02, "F": 1.05, "G": 1.06, "H": 1.12, "I": 1.16, "K": 1.02}
+	for _, spec := range scenarios(t) {
+		bubble(t, func(t *testing.T, _ func() time.Duration) {
+			g := learning(t, spec.Client, cloudpace.CeilingSoft)
+			s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
+			ratio := work(t, g, spec, s).Seconds() / spec.IdealS
+			sent := s.Accepted + s.Throttled
+			throttled := 100 * float64(s.Throttled) / float64(sent)
+			t.Logf("%s: %.3f of the ideal time, throttled %.2f %%", spec.ID, ratio, throttled)
+			if ratio > most[spec.ID] || throttled > 2 {
+				t.Errorf("%s: %.3f of the ideal time, want at most %.3f; throttled %.2f %%, want at most 2 %%", spec.ID, ratio, most[spec.ID], throttled)
+			}
+			if total := g.Summary(nil).Totals; total.Calls != sent || total.Throttled != s.Throttled || total.GaveUp != 0 {
+				t.Errorf("%s: %d calls, %d throttled, %d given up; the server counted %d and %d", spec.ID, total.Calls, total.Throttled, total.GaveUp, sent, s.Throttled)
+			}
+		})
+	}
+}
+
+// A hard ceiling is never exceeded, whatever the server would give.
+func TestLearnHardCeiling(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		spec := scenario.Scenario{Server: scenario.Server{Burst: 1000, Refill: 100}, Client: scenario.Client{Rate: 20, Burst: 100}, Calls: 1000, Workers: 40}
+		g := learning(t, spec.Client, cloudpace.CeilingHard)
+		took := work(t, g, spec, &server{Model: scenario.NewModel(spec, time.Now(), 1)})
+		if least := 45 * time.Second; took < least {
+			t.Errorf("1,000 calls took %s, where 100 and 20 a second are allowed: %s", took, least)
+		} else if took > least+time.Second {
+			t.Errorf("1,000 calls took %s, where %s would do", took, least)
+		}
+	})
+}
+
+// What is learned shows in the snapshot, outlives the process, and is worth less the
+// older it is.
+func TestLearnedQuota(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		spec := scenario.Scenario{Server: scenario.Server{Burst: 50, Refill: 30}, Client: scenario.Client{Rate: 100, Burst: 100}, Calls: 3000, Workers: 40}
+		g := learning(t, spec.Client, cloudpace.CeilingSoft)
+		s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
+		work(t, g, spec, s)
+		b := g.Look(scope).Buckets[0]
+		if b.Quota == nil || b.Quota.RPS < 29 || b.Quota.RPS > 31 || b.Quota.Throttles == 0 || b.Quota.Calls < 100 || b.MaxRPS != 100 {
+			t.Fatalf("the quota of 30 a second looks like this: %+v %+v", b, b.Quota)
+		}
+
+		text, err := json.Marshal(g.Learned())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var l cloudpace.Learned
+		if err := json.Unmarshal(text, &l); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		if over := l.Scopes[0].Over(); !over.After(time.Now()) {
+			t.Errorf("a quota is over after two hours: %s", over)
+		}
+		again := learning(t, spec.Client, cloudpace.CeilingSoft)
+		if err := again.Restore(l); err != nil {
+			t.Fatal(err)
+		}
+		q := again.Look(scope).Buckets[0].Quota
+		if q == nil || q.RPS != b.Quota.RPS || q.Burst != b.Quota.Burst || q.Calls > b.Quota.Calls/3.9 {
+			t.Errorf("after two hours %+v is %+v", b.Quota, q)
+		}
+		before := s.Throttled
+		spec.Calls = 600
+		work(t, again, spec, s)
+		if n := s.Throttled - before; n > 3 {
+			t.Errorf("%d throttles in a run that knows the quota", n)
+		}
+	})
+}
+
+// Whatever ends an attempt, the controller is not left waiting for its outcome: the leaf
+// is as good as new when all is over.
+func TestLearnEveryEnd(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		ends := map[string]func(*cloudpace.Call){
+			"success":   func(c *cloudpace.Call) { c.End(nil) },
+			"denied":    func(c *cloudpace.Call) { c.End(denied()) },
+			"transient": func(c *cloudpace.Call) { c.End(unavailable()) },
+			"local":     func(c *cloudpace.Call) { c.End(context.Canceled) },
+			"dropped":   func(c *cloudpace.Call) { c.Drop() },
+			"next": func(c *cloudpace.Call) {
+				c.Succeeded()
+				if err := c.Next(context.Background()); err != nil {
+					t.Error(err)
+				}
+				c.Drop()
+			},
+			"not reported": func(c *cloudpace.Call) {
+				if err := c.Next(context.Background()); err != nil {
+					t.Error(err)
+				}
+				c.End(nil)
+			},
+		}
+		for name, end := range ends {
+			g := learning(t, scenario.Client{Rate: 20, Burst: 40}, cloudpace.CeilingSoft)
+			end(begin(t, g, scope))
+			time.Sleep(time.Minute)
+			if l := g.Learned(); len(l.Scopes) != 0 {
+				t.Errorf("%s: something is left: %+v", name, l.Scopes)
+			}
+		}
+	})
+}
