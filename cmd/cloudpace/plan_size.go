@@ -13,7 +13,7 @@ import (
 // The most that a plan has, so that a slip of the finger does not fill the memory.
 const (
 	mostPlanned = 100_000     // accounts
-	mostTasks   = 5_000_000   // in all places together
+	mostTasks   = 2_000_000   // in all places together
 	mostItems   = 100_000_000 // of a task
 )
 

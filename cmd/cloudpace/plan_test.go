@@ -128,7 +128,7 @@ func TestPlanBadInput(t *testing.T) {
 		"-p gcp --accounts 1 --items 1 --only netwrok --latency 0s":                     {`unknown family "netwrok"`, `--latency is "0s" (allowed: 1ms to 1m0s`},
 		"-p gcp --accounts 1 --items 1 --only network":                                  {"there is nothing to plan"},
 		"-p gcp --accounts 1 --items 1 --only iam --skip iam":                           {"--only and --skip exclude each other"},
-		"-p aws --accounts 99999 --regions 17 --items 1":                                {"more than 5,000,000 tasks"},
+		"-p aws --accounts 99999 --regions 17 --items 1":                                {"more than 2,000,000 tasks"},
 		"-p aws --accounts= --regions 17 --items 1":                                     {"--accounts is empty"},
 		"--from " + nothing:                                                             {"run.json", "allowed: a directory that cloudpace map wrote"},
 		"--from " + noRun:                                                               {"has no coverage"},
