@@ -17,12 +17,18 @@ import (
 	simaws "github.com/cloudpace/cloudpace/cmd/cloudpace/sim/aws"
 )
 
-// demonstrate runs the demo with quotas that hardly hold it up. The environment
-// and the files are those of a user whose credentials must not be used.
+// demonstrate runs the demo with quotas that hardly hold it up.
 func demonstrate(t *testing.T, ctx context.Context, args ...string) outcome {
 	t.Helper()
+	return demonstrateAt(t, ctx, 200, args...)
+}
+
+// demonstrateAt runs the demo so many times as fast as documented. The environment and the
+// files are those of a user whose credentials must not be used.
+func demonstrateAt(t *testing.T, ctx context.Context, speed float64, args ...string) outcome {
+	t.Helper()
 	usual := demoSpeed
-	demoSpeed = 200
+	demoSpeed = speed
 	t.Cleanup(func() { demoSpeed = usual })
 	trap := filepath.Join(t.TempDir(), "trap")
 	if err := os.WriteFile(trap, []byte("[default]\ncredential_process = false\n"), 0o600); err != nil {

@@ -93,13 +93,19 @@ type tables struct {
 	force, usual *cloudpace.Governor
 }
 
+func newTables(c cloudpace.Config, places config.Places) (t tables, err error) {
+	t = tables{config: c, places: places, sources: cloudpace.DefaultSources()}
+	if t.force, err = cloudpace.New(switchedOn(c)); err != nil {
+		return t, err
+	}
+	t.usual, err = cloudpace.New(cloudpace.DefaultConfig())
+	return t, err
+}
+
 // inForce gives the limits in a part of the cloud.
 func inForce(c cloudpace.Config, places config.Places, p part) (d *limitsDocument, err error) {
-	t := tables{config: c, places: places, sources: cloudpace.DefaultSources()}
-	if t.force, err = cloudpace.New(switchedOn(c)); err != nil {
-		return nil, err
-	}
-	if t.usual, err = cloudpace.New(cloudpace.DefaultConfig()); err != nil {
+	t, err := newTables(c, places)
+	if err != nil {
 		return nil, err
 	}
 	d = &limitsDocument{

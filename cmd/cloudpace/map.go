@@ -61,11 +61,11 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 			if name, ok := emptyFlag(c); ok {
 				return usage("--%s is empty: give it a value or leave it out", name)
 			}
-			plan, err := f.check(c.Flags().Changed)
+			selected, err := f.check(c.Flags().Changed)
 			if err != nil {
 				return err
 			}
-			return f.run(c.Context(), plan, c.OutOrStdout(), c.ErrOrStderr())
+			return f.run(c.Context(), selected, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	names, families := providerNames(f.clouds), inventory.Families(kindsOf(f.clouds))
@@ -90,15 +90,15 @@ could be collected, or the run broke; 2 wrong usage; 3 gaps, with
 	return c
 }
 
-// plan is what a command line asks for.
-type plan struct {
+// selection is what a command line asks for.
+type selection struct {
 	clouds []*cloud
 	absent []error // why others are not among them, without -p
 	wanted func(inventory.Kind) bool
 }
 
 // check finds what is wrong with the command line and gives what is selected.
-func (f *mapFlags) check(changed func(string) bool) (p plan, err error) {
+func (f *mapFlags) check(changed func(string) bool) (p selection, err error) {
 	for _, list := range []*[]string{&f.providers, &f.only, &f.skip} {
 		*list = distinct(*list)
 	}
@@ -142,7 +142,7 @@ func (f *mapFlags) check(changed func(string) bool) (p plan, err error) {
 
 // elsewhere finds a family that only a provider has which is not read. There is such a
 // family, so that it is not one that nobody knows.
-func (f *mapFlags) elsewhere(p plan) error {
+func (f *mapFlags) elsewhere(p selection) error {
 	read := inventory.Families(kindsOf(p.clouds))
 	for _, family := range slices.Concat(f.only, f.skip) {
 		if slices.Contains(read, family) {
@@ -210,7 +210,7 @@ func (f *mapFlags) choose(changed func(string) bool) (list []*cloud, absent []er
 }
 
 // settings reads the configuration.
-func (f *mapFlags) settings(p plan, stderr io.Writer) (cloudpace.Config, error) {
+func (f *mapFlags) settings(p selection, stderr io.Writer) (cloudpace.Config, error) {
 	settings, _, err := configuration(f.config, stderr)
 	if err == nil && f.demo {
 		settings = demoSettings(settings, p.clouds)

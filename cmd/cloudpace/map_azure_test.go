@@ -260,7 +260,7 @@ func TestOpenedIsClosed(t *testing.T) {
 		{"none", []source{bad}, 0, true},
 	} {
 		closed = 0
-		p := plan{clouds: []*cloud{{asked: true, lacks: is[*azure.NoCredentialsError], refused: is[*azure.CredentialsError]}}, wanted: func(inventory.Kind) bool { return true }}
+		p := selection{clouds: []*cloud{{asked: true, lacks: is[*azure.NoCredentialsError], refused: is[*azure.CredentialsError]}}, wanted: func(inventory.Kind) bool { return true }}
 		r, err := p.open(t.Context(), func(*cloud) []source { return c.sources }, func(string) {})
 		if (err != nil) != c.fails || closed != 0 {
 			t.Errorf("%s: %v, closed %d", c.name, err, closed)

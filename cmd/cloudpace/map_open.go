@@ -35,7 +35,7 @@ const everywhere = "*"
 // does not stop the others: each task of it is a gap. Who was not asked for and has
 // no credentials is left out. It fails where there is nothing to read at all. What it
 // gives is to be closed also with an error.
-func (p plan) open(ctx context.Context, sources func(*cloud) []source, say func(string)) (r reading, err error) {
+func (p selection) open(ctx context.Context, sources func(*cloud) []source, say func(string)) (r reading, err error) {
 	failed := p.absent
 	for _, c := range p.clouds {
 		var of reading

@@ -16,7 +16,7 @@ import (
 )
 
 // run maps. What can be said before anything is sent is said first.
-func (f *mapFlags) run(ctx context.Context, p plan, stdout, stderr io.Writer) (failure error) {
+func (f *mapFlags) run(ctx context.Context, p selection, stdout, stderr io.Writer) (failure error) {
 	settings, err := f.settings(p, stderr)
 	if err != nil {
 		return err

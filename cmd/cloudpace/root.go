@@ -80,7 +80,7 @@ and says what could not be read.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newMapCommand(), newLimitsCommand(), newClassifyCommand(), newSimCommand(), newFleetCommand())
+	root.AddCommand(newMapCommand(), newPlanCommand(), newLimitsCommand(), newClassifyCommand(), newSimCommand(), newFleetCommand())
 	return root
 }
 

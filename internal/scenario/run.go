@@ -121,7 +121,8 @@ func (r *run) sample(last Sample) {
 		s.Rate += p.bucket.State(now).Rate
 	}
 	r.samples = append(r.samples, s)
-	r.loop.After(r.o.Sample, func() { r.sample(Sample{Sent: sent, Throttled: r.server.Throttled}) })
+	last = Sample{Sent: sent, Throttled: r.server.Throttled} // as it is now
+	r.loop.After(r.o.Sample, func() { r.sample(last) })
 }
 
 func (r *run) result() Result {

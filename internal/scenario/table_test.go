@@ -1,22 +1,13 @@
 package scenario
 
 import (
-	_ "embed"
-	"encoding/json"
 	"slices"
 	"testing"
 )
 
-//go:embed scenarios.json
-var shipped []byte
-
 func scenarios(tb testing.TB) []Scenario {
 	tb.Helper()
-	var file struct{ Scenarios []Scenario }
-	if err := json.Unmarshal(shipped, &file); err != nil {
-		tb.Fatal(err)
-	}
-	return file.Scenarios
+	return Shipped()
 }
 
 // figures are what is asked of a run, in hundredths but for the time.

@@ -103,7 +103,7 @@ type run struct {
 
 func (r *run) work(ctx context.Context) {
 	queue := make(chan int, r.first)
-	for _, i := range spread(r.tasks[:r.first]) {
+	for _, i := range Spread(r.tasks[:r.first], Task.place) {
 		if !r.tasks[i].Sums {
 			queue <- i
 		}

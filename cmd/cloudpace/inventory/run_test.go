@@ -216,7 +216,7 @@ func TestInterruptedDetails(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := records[0]
-	if r.Status != Partial || r.Reason != Truncated || r.Assets != 50 || r.Incomplete != 50 || r.Details > detailWorkers {
+	if r.Status != Partial || r.Reason != Truncated || r.Assets != 50 || r.Incomplete != 50 || r.Details > DetailWorkers {
 		t.Errorf("record %+v, want PARTIAL truncated with all 50 assets", r)
 	}
 }

@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"cmp"
 	"context"
 	"slices"
 )
@@ -19,6 +18,8 @@ type Kind struct {
 	// Covers says what of its types the task asks for, where that is not all:
 	// "owned by the account".
 	Covers string
+	// Calls are what the task asks.
+	Calls Calls
 }
 
 // Task is a row of a table in one account and region.
@@ -38,6 +39,8 @@ type Task struct {
 	Otherwise *Task
 }
 
+func (t Task) place() Place { return Place{t.Provider, t.Account, t.Region, t.Service} }
+
 // elsewise tells whether another way makes sense where one ended like this. Who cannot
 // be reached, or has the API disabled, or does not take the credentials, is the same
 // for both, and so is what [EitherWayError] says it of.
@@ -50,23 +53,6 @@ func (r Record) elsewise() bool {
 		return true
 	}
 	return false
-}
-
-// spread orders tasks, as indexes, so that neighbours ask different services and
-// regions: each has limits of its own, so side by side they finish soonest.
-// Within a service and region the order stays.
-func spread(tasks []Task) []int {
-	type place struct{ provider, account, region, service string }
-	seen := make(map[place]int)
-	turn := make([]int, len(tasks))
-	order := make([]int, len(tasks))
-	for i, t := range tasks {
-		p := place{t.Provider, t.Account, t.Region, t.Service}
-		turn[i], order[i] = seen[p], i
-		seen[p]++
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
-	return order
 }
 
 // Families lists the families of a table, sorted.

@@ -13,7 +13,7 @@ func TestSpread(t *testing.T) {
 		}
 	}
 	// First one of each service and region, then the second ones, then the third.
-	if got, want := spread(tasks), []int{0, 1, 6, 7, 2, 3, 4, 5}; !slices.Equal(got, want) {
+	if got, want := Spread(tasks, Task.place), []int{0, 1, 6, 7, 2, 3, 4, 5}; !slices.Equal(got, want) {
 		t.Errorf("order %v, want %v", got, want)
 	}
 }

@@ -13,9 +13,9 @@ type Sub[T any] struct {
 	Page Page[T]
 }
 
-// listingWorkers bounds the listings under way below one task's items. Each has
+// ListingWorkers bounds the listings under way below one task's items. Each has
 // a page in memory and details of its own.
-const listingWorkers = 8
+const ListingWorkers = 8
 
 // WalkUnder reads the listing that sub gives for each item of parents, with all
 // that [Walk] promises for every one of them: they are read side by side, one
@@ -25,7 +25,7 @@ const listingWorkers = 8
 // It returns what ended the listing of the parents early, nil at its end.
 func WalkUnder[P, T any](ctx context.Context, out *Output, parents Page[P], sub func(P) Sub[T], describe func(T) Asset, details ...Detail[T]) error {
 	var asked operation
-	fan := newFan(listingWorkers)
+	fan := newFan(ListingWorkers)
 	one := func(parent P) error {
 		under := sub(parent)
 		err := ctx.Err()

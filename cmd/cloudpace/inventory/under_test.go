@@ -70,7 +70,7 @@ func TestWalkUnderNotSupported(t *testing.T) {
 			}}
 		}, plain)
 	})
-	if r.Status != Partial || r.Reason != NotSupported || r.Errors != len(parents) || asked.Load() > listingWorkers {
+	if r.Status != Partial || r.Reason != NotSupported || r.Errors != len(parents) || asked.Load() > ListingWorkers {
 		t.Errorf("record %+v after %d questions, want PARTIAL not_supported for all %d", r, asked.Load(), len(parents))
 	}
 }

@@ -20,9 +20,9 @@ type Detail[T any] struct {
 	Read func(ctx context.Context, item T, a *Asset) error
 }
 
-// detailWorkers bounds the details of one task in flight. The pace is the
+// DetailWorkers bounds the details of one task in flight. The pace is the
 // governor's; this only has to be enough to keep it busy.
-const detailWorkers = 16
+const DetailWorkers = 16
 
 // mostEmptyPages is how many pages in a row may have nothing on them but a token.
 // Some services send many where they filter; a listing that goes on so has no end.
@@ -39,7 +39,7 @@ const mostEmptyPages = 1000
 // It returns what ended the listing early, nil at its end.
 func Walk[T any](ctx context.Context, out *Output, page Page[T], describe func(T) Asset, details ...Detail[T]) error {
 	w := walk[T]{out: out, details: details, operations: make([]operation, len(details))}
-	fan := newFan(detailWorkers)
+	fan := newFan(DetailWorkers)
 	err := contain(func() error {
 		return walkPages(ctx, out, page, func(item T, left int) error {
 			if !out.take() {

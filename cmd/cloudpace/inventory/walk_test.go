@@ -159,8 +159,8 @@ func TestDetailNotSupported(t *testing.T) {
 			return code(501, "NotImplemented")
 		}})
 	})
-	if asked.Load() > detailWorkers || int(asked.Load()) != r.Details {
-		t.Errorf("asked %d times, recorded %d, want at most %d", asked.Load(), r.Details, detailWorkers)
+	if asked.Load() > DetailWorkers || int(asked.Load()) != r.Details {
+		t.Errorf("asked %d times, recorded %d, want at most %d", asked.Load(), r.Details, DetailWorkers)
 	}
 	if r.Status != Partial || r.Reason != NotSupported || r.Assets != 500 || r.Incomplete != 500 {
 		t.Errorf("record %+v, want PARTIAL not_supported with all 500 assets", r)
@@ -263,7 +263,7 @@ func TestFanBounded(t *testing.T) {
 			mu.Lock()
 			running++
 			if running > most {
-				if most = running; most == detailWorkers {
+				if most = running; most == DetailWorkers {
 					close(full)
 				}
 			}
@@ -275,8 +275,8 @@ func TestFanBounded(t *testing.T) {
 			return nil
 		}})
 	})
-	if most != detailWorkers || r.Details != len(ids) {
-		t.Errorf("%d side by side, %d in all, want %d and %d", most, r.Details, detailWorkers, len(ids))
+	if most != DetailWorkers || r.Details != len(ids) {
+		t.Errorf("%d side by side, %d in all, want %d and %d", most, r.Details, DetailWorkers, len(ids))
 	}
 }
 

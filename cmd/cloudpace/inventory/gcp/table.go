@@ -20,18 +20,18 @@ type reader func(context.Context, *site, *inventory.Output) error
 // searchFamily reads what the others read.
 const searchFamily = "search"
 
-func kind(name, family, covers string) inventory.Kind {
-	return inventory.Kind{Name: name, Family: family, Service: "cloudasset", Covers: covers}
+func kind(name, family, covers, rpc string, page int) inventory.Kind {
+	return inventory.Kind{Name: name, Family: family, Service: "cloudasset", Covers: covers, Calls: inventory.Calls{Operation: rpc, Page: page}}
 }
 
 var table []row
 
 func init() { // its readers look into it
 	table = []row{
-		{Kind: kind("gcp_list_assets", "resources", "types that Cloud Asset Inventory has"), read: listAssets, otherwise: "gcp_search_resources"},
-		{Kind: kind("gcp_iam_policies", "iam", "policies that are set on assets, not those that these inherit"), read: listPolicies, otherwise: "gcp_search_iam_policies"},
-		{Kind: kind("gcp_search_resources", searchFamily, "types that can be searched for, with the attributes that can, and not all properties"), read: searchResources},
-		{Kind: kind("gcp_search_iam_policies", searchFamily, "policies that can be searched for, not those that assets inherit"), read: searchPolicies},
+		{Kind: kind("gcp_list_assets", "resources", "types that Cloud Asset Inventory has", "ListAssets", listed), read: listAssets, otherwise: "gcp_search_resources"},
+		{Kind: kind("gcp_iam_policies", "iam", "policies that are set on assets, not those that these inherit", "ListAssets", listed), read: listPolicies, otherwise: "gcp_search_iam_policies"},
+		{Kind: kind("gcp_search_resources", searchFamily, "types that can be searched for, with the attributes that can, and not all properties", "SearchAllResources", searched), read: searchResources},
+		{Kind: kind("gcp_search_iam_policies", searchFamily, "policies that can be searched for, not those that assets inherit", "SearchAllIamPolicies", searched), read: searchPolicies},
 	}
 }
 
