@@ -25,8 +25,7 @@ import (
 )
 
 // Buckets that never run dry, and that never fill up again either: a scope whose bucket
-// is full is one that cloudpace may forget, and a token that comes back is never at hand
-// in a run.
+// is full is one that cloudpace may forget.
 const (
 	slow   = 0.001 // tokens a second
 	plenty = 1e12
@@ -61,6 +60,7 @@ type subject struct {
 var subjects = []subject{
 	{"cloudpace.Do", true, paced},
 	{"cloudpace.Begin+End", true, begun},
+	{"cloudpace.Do+forgotten", true, forgotten},
 	{"by-hand", true, byHand},
 	{"failsafe-go+lookup", true, failsafeScoped},
 	{"failsafe-go", false, failsafeAlone},
@@ -140,13 +140,13 @@ func warm(tb testing.TB, call func(i int) error) func(i int) error {
 }
 
 // governor has two levels of buckets: the leaf's and the account's.
-func governor(tb testing.TB) *cloudpace.Governor {
+func governor(tb testing.TB, rps float64) *cloudpace.Governor {
 	tb.Helper()
 	cfg := cloudpace.DefaultConfig()
 	p := cfg.Providers["aws"]
 	p.Services = nil
-	p.MaxRPS, p.Burst, p.MinRPS = slow, plenty, slow
-	p.AccountMaxRPS, p.AccountBurst = slow, plenty
+	p.MaxRPS, p.Burst, p.MinRPS = rps, plenty, rps
+	p.AccountMaxRPS, p.AccountBurst = rps, plenty
 	p.MaxConcurrency = slots
 	cfg.Providers["aws"] = p
 	g, err := cloudpace.New(cfg)
@@ -158,14 +158,26 @@ func governor(tb testing.TB) *cloudpace.Governor {
 
 func paced(tb testing.TB, fn func() error) func(i int) error {
 	tb.Helper()
-	with, list, ctx := cloudpace.WithGovernor(governor(tb)), scopes(), context.Background()
+	return pacedAt(tb, slow, fn)
+}
+
+// forgotten has buckets that are full again at once, so that there are always more idle
+// scopes than cloudpace keeps.
+func forgotten(tb testing.TB, fn func() error) func(i int) error {
+	tb.Helper()
+	return pacedAt(tb, plenty, fn)
+}
+
+func pacedAt(tb testing.TB, rps float64, fn func() error) func(i int) error {
+	tb.Helper()
+	with, list, ctx := cloudpace.WithGovernor(governor(tb, rps)), scopes(), context.Background()
 	work := func(context.Context) error { return fn() }
 	return warm(tb, func(i int) error { return cloudpace.Do(ctx, list[i], work, with) })
 }
 
 func begun(tb testing.TB, fn func() error) func(i int) error {
 	tb.Helper()
-	g, list, ctx := governor(tb), scopes(), context.Background()
+	g, list, ctx := governor(tb, slow), scopes(), context.Background()
 	return warm(tb, func(i int) error {
 		c, err := g.Begin(ctx, list[i])
 		if err != nil {

@@ -54,7 +54,7 @@ const refused = 100 * time.Millisecond
 func Run(ctx context.Context, s scenario.Scenario, seed uint64, c Contender) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	server := &Server{model: scenario.NewModel(s, time.Now(), seed), last: time.Now(), stop: cancel}
+	server := newServer(s, seed, cancel)
 	clients := make([]Client, c.Clients)
 	for i := range clients {
 		var err error

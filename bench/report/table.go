@@ -39,9 +39,10 @@ const (
 var hotPathRows = []row{
 	{"cloudpace, `Do`", do, ""},
 	{"cloudpace, `Begin` and `End`", "BenchmarkHotPath/cloudpace.Begin+End", ""},
+	{"cloudpace, `Do`, scopes that are forgotten while they lie idle", "BenchmarkHotPath/cloudpace.Do+forgotten", ""},
 	{"by hand: lookup, 2 × x/time/rate, gobreaker, semaphore", byHand, ""},
 	{"failsafe-go's limiter, breaker, bulkhead and retries, behind the lookup", failsafe, ""},
-	{"the same without a lookup", "BenchmarkHotPath/failsafe-go", ""},
+	{"failsafe-go's without a lookup", "BenchmarkHotPath/failsafe-go", ""},
 	{"sentinel-golang, a flow rule and a breaker's", "BenchmarkHotPath/sentinel-golang", ""},
 	{"x/time/rate alone", "BenchmarkHotPath/x-time-rate", ""},
 	{"gobreaker alone", "BenchmarkHotPath/gobreaker", ""},
@@ -51,9 +52,13 @@ func hotPathTable(m *Measured) string {
 	var b strings.Builder
 	b.WriteString("| | always one scope | each of 10,000 in turn | one scope, all cores | allocations |\n| --- | --- | --- | --- | --- |\n")
 	for _, r := range hotPathRows {
-		one := m.Results[r.name+"/one"]
+		one, each := m.Results[r.name+"/one"], m.Results[r.name+"/each"]
+		counted := each
+		if len(counted) == 0 {
+			counted = one // there are no scopes
+		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.what, times(one),
-			times(m.Results[r.name+"/each"]), times(m.Results[r.name+"/parallel"]), allocations(one))
+			times(each), times(m.Results[r.name+"/parallel"]), allocations(counted))
 	}
 	return strings.TrimSpace(b.String())
 }
