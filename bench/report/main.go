@@ -26,8 +26,8 @@ var document string
 
 func main() {
 	out := flag.String("o", "docs/benchmarks.md", "write the document to this `file`")
-	rounds := flag.Int("rounds", 7, "how often every benchmark runs, in turns with the others")
-	benchtime := flag.String("benchtime", "500ms", "how long each of them runs, as go test takes it")
+	rounds := flag.Int("rounds", 11, "how often every benchmark runs, in turns with the others")
+	benchtime := flag.String("benchtime", "200ms", "how long each of them runs, as go test takes it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
