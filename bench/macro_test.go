@@ -26,8 +26,13 @@ var (
 // contenders are the rows of the tables.
 func contenders() []macro.Contender {
 	aimd := pacers.Cloudpace(func(*cloudpace.Provider) {})
+	learn := pacers.Cloudpace(func(p *cloudpace.Provider) {
+		p.Controller, p.Ceiling = cloudpace.ControllerLearn, cloudpace.CeilingSoft
+	})
 	return []macro.Contender{
 		{Name: "cloudpace, `aimd`", Ours: true, Clients: 1, New: aimd},
+		{Name: "cloudpace, `learn`", Ours: true, Clients: 1, New: learn},
+		{Name: "cloudpace, `learn`, 40 governors apart", Ours: true, Clients: 40, New: learn},
 		{Name: "cloudpace, `aimd`, 40 governors apart", Ours: true, Clients: 40, New: aimd},
 		{Name: "AWS SDK, standard, 11 attempts", Clients: 1, New: awssdk.Standard(11), Slow: true},
 		{Name: "AWS SDK, adaptive, 11 attempts", Clients: 1, New: awssdk.Adaptive(11)},

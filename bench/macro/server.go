@@ -1,7 +1,6 @@
 package macro
 
 import (
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -12,26 +11,28 @@ import (
 type Server struct {
 	mu    sync.Mutex
 	model *scenario.Model
-	rng   *rand.Rand
 	last  time.Time // when a request was last accepted
 	stop  func()
 }
 
-// onItsWay is how long a request takes to the server at most. The time differs from one to
-// the next, as it does in every network. If it did not, a client that sends exactly as
-// often as the bucket refills would find a whole token every time, never one that is nearly
-// there, and a neighbour would find none.
-const onItsWay = 5 * time.Millisecond
+// path is how long a request takes to the server, in seconds, where the scenario does not
+// say: it differs from one to the next, as it does in every network. If it did not, a
+// client that sends exactly as often as the bucket refills would find a whole token every
+// time, never one that is nearly there, and a neighbour would find none.
+const path = 0.005
 
 func newServer(s scenario.Scenario, seed uint64, stop func()) *Server {
+	if s.Server.PathS == 0 {
+		s.Server.PathS = path
+	}
 	now := time.Now()
-	return &Server{model: scenario.NewModel(s, now, seed), rng: rand.New(rand.NewPCG(seed, 1)), last: now, stop: stop}
+	return &Server{model: scenario.NewModel(s, now, seed), last: now, stop: stop}
 }
 
 // Attempt is one request: it takes the time until the answer arrives.
 func (s *Server) Attempt() scenario.Answer {
 	s.mu.Lock()
-	there := time.Duration(s.rng.Int64N(int64(onItsWay)))
+	there := s.model.Path()
 	s.mu.Unlock()
 	time.Sleep(there)
 
@@ -44,6 +45,6 @@ func (s *Server) Attempt() scenario.Answer {
 		s.stop()
 	}
 	s.mu.Unlock()
-	time.Sleep(a.After - there)
+	time.Sleep(a.After)
 	return a
 }
