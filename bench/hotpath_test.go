@@ -60,7 +60,6 @@ type subject struct {
 var subjects = []subject{
 	{"cloudpace.Do", true, paced},
 	{"cloudpace.Begin+End", true, begun},
-	{"cloudpace.Do+forgotten", true, forgotten},
 	{"by-hand", true, byHand},
 	{"failsafe-go+lookup", true, failsafeScoped},
 	{"failsafe-go", false, failsafeAlone},
@@ -140,13 +139,13 @@ func warm(tb testing.TB, call func(i int) error) func(i int) error {
 }
 
 // governor has two levels of buckets: the leaf's and the account's.
-func governor(tb testing.TB, rps float64) *cloudpace.Governor {
+func governor(tb testing.TB) *cloudpace.Governor {
 	tb.Helper()
 	cfg := cloudpace.DefaultConfig()
 	p := cfg.Providers["aws"]
 	p.Services = nil
-	p.MaxRPS, p.Burst, p.MinRPS = rps, plenty, rps
-	p.AccountMaxRPS, p.AccountBurst = rps, plenty
+	p.MaxRPS, p.Burst, p.MinRPS = slow, plenty, slow
+	p.AccountMaxRPS, p.AccountBurst = slow, plenty
 	p.MaxConcurrency = slots
 	cfg.Providers["aws"] = p
 	g, err := cloudpace.New(cfg)
@@ -158,26 +157,14 @@ func governor(tb testing.TB, rps float64) *cloudpace.Governor {
 
 func paced(tb testing.TB, fn func() error) func(i int) error {
 	tb.Helper()
-	return pacedAt(tb, slow, fn)
-}
-
-// forgotten has buckets that are full again at once, so that there are always more idle
-// scopes than cloudpace keeps.
-func forgotten(tb testing.TB, fn func() error) func(i int) error {
-	tb.Helper()
-	return pacedAt(tb, plenty, fn)
-}
-
-func pacedAt(tb testing.TB, rps float64, fn func() error) func(i int) error {
-	tb.Helper()
-	with, list, ctx := cloudpace.WithGovernor(governor(tb, rps)), scopes(), context.Background()
+	with, list, ctx := cloudpace.WithGovernor(governor(tb)), scopes(), context.Background()
 	work := func(context.Context) error { return fn() }
 	return warm(tb, func(i int) error { return cloudpace.Do(ctx, list[i], work, with) })
 }
 
 func begun(tb testing.TB, fn func() error) func(i int) error {
 	tb.Helper()
-	g, list, ctx := governor(tb, slow), scopes(), context.Background()
+	g, list, ctx := governor(tb), scopes(), context.Background()
 	return warm(tb, func(i int) error {
 		c, err := g.Begin(ctx, list[i])
 		if err != nil {

@@ -39,7 +39,6 @@ const (
 var hotPathRows = []row{
 	{"cloudpace, `Do`", do, ""},
 	{"cloudpace, `Begin` and `End`", "BenchmarkHotPath/cloudpace.Begin+End", ""},
-	{"cloudpace, `Do`, scopes that are forgotten while they lie idle", "BenchmarkHotPath/cloudpace.Do+forgotten", ""},
 	{"by hand: lookup, 2 × x/time/rate, gobreaker, semaphore", byHand, ""},
 	{"failsafe-go's limiter, breaker, bulkhead and retries, behind the lookup", failsafe, ""},
 	{"failsafe-go's without a lookup", "BenchmarkHotPath/failsafe-go", ""},
