@@ -68,6 +68,10 @@ cross: ## build and vet (tests included) for Windows and macOS
 bench: ## run every benchmark, with allocations
 	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) work
 
+.PHONY: benchmarks
+benchmarks: ## compare with other libraries, and write docs/benchmarks.md (ten minutes)
+	go run ./bench/report
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME each (20s)
 	@set -e; for pkg in $$(go list work); do \
