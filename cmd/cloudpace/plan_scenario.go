@@ -22,10 +22,11 @@ type scenarioFlags struct {
 	scenarios, controllers []string
 	ceiling, plot          string
 	processes, seeds       int
+	shared                 bool
 }
 
 // scenarioOwn are their names. They mean nothing without --scenario.
-var scenarioOwn = []string{"controller", "ceiling", "processes", "seeds", "plot"}
+var scenarioOwn = []string{"controller", "ceiling", "processes", "shared", "seeds", "plot"}
 
 // The controllers of a scenario, and the most that it is run with.
 var controllers = []string{string(scenario.AIMD), string(scenario.Learn), string(scenario.Fixed)}
@@ -48,6 +49,7 @@ func (f *scenarioFlags) addFlags(c *cobra.Command) {
 	fs.StringSliceVar(&f.controllers, "controller", []string{string(scenario.AIMD)}, "scenario: `controllers` of the client: "+strings.Join(controllers, ", "))
 	fs.StringVar(&f.ceiling, "ceiling", ceilingHard, "scenario: hard, or soft: the controller may go beyond the client's rate")
 	fs.IntVar(&f.processes, "processes", 1, "scenario: `number` of processes that do the work together, each with a governor of its own")
+	fs.BoolVar(&f.shared, "shared", false, "scenario: the processes share their limits through one store")
 	fs.IntVar(&f.seeds, "seeds", 5, "scenario: `number` of runs, each with chance of its own; shown are medians")
 	fs.StringVar(&f.plot, "plot", "", "scenario: draw the first run into this SVG `file`")
 	completeList(c, "controller", controllers)
@@ -172,6 +174,7 @@ type scenarioRun struct {
 	Controller string `json:"controller"`
 	Ceiling    string `json:"ceiling"`
 	Processes  int    `json:"processes"`
+	Shared     bool   `json:"shared"` // they share their limits
 	Seeds      int    `json:"seeds"`
 	scenarioFigures
 	IdealSeconds float64 `json:"ideal_seconds"` // that a client takes that knows everything
@@ -207,7 +210,7 @@ func (f *scenarioFlags) run(ctx context.Context, list []scenario.Scenario, json 
 		}
 		for _, controller := range f.controllers {
 			r := scenarioRun{
-				Scenario: s.ID, Name: s.Name, Controller: controller, Ceiling: f.ceiling, Processes: f.processes, Seeds: f.seeds,
+				Scenario: s.ID, Name: s.Name, Controller: controller, Ceiling: f.ceiling, Processes: f.processes, Shared: f.shared, Seeds: f.seeds,
 				IdealSeconds: ideal, BySeed: []scenarioFigures{},
 			}
 			for seed := range f.seeds {
@@ -238,7 +241,7 @@ func (f *scenarioFlags) run(ctx context.Context, list []scenario.Scenario, json 
 
 func (f *scenarioFlags) options(controller string, seed int) scenario.Options {
 	return scenario.Options{
-		Controller: scenario.Controller(controller), Soft: f.ceiling == ceilingSoft, Seed: uint64(seed) + 1, Processes: f.processes,
+		Controller: scenario.Controller(controller), Soft: f.ceiling == ceilingSoft, Seed: uint64(seed) + 1, Processes: f.processes, Shared: f.shared,
 	}
 }
 
@@ -304,6 +307,9 @@ func (d *scenarioDocument) text(w io.Writer) {
 		}
 		if r.Processes > 1 {
 			controller += fmt.Sprintf(", %d processes", r.Processes)
+		}
+		if r.Shared {
+			controller += " that share"
 		}
 		neighbour := "none"
 		if n := r.NeighbourThrottledPercent; n != nil {

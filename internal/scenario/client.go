@@ -41,10 +41,14 @@ func (r *run) newProcess(n int, workers int) *process {
 		Rate: r.spec.Client.Rate, Burst: r.spec.Client.Burst, MinRate: minRPS, MaxPause: maxPause,
 		Adaptive: r.o.Controller == AIMD, Learn: r.o.Controller == Learn, Soft: r.o.Soft,
 	}
-	return &process{
+	p := &process{
 		run: r, bucket: bucket.New(o, nil, r.loop.Now()), breaker: breaker.New(threshold, cooldown), budget: budget.New(retryBudget),
 		rng: rand.New(rand.NewPCG(r.o.Seed, uint64(n)+1)), idle: workers,
 	}
+	if r.o.Shared {
+		p.share(n, o)
+	}
+	return p
 }
 
 // work sets workers to what there is to do.

@@ -104,11 +104,7 @@ func (o *ideal) work() {
 		o.idle--
 		o.left--
 		o.server.tokens--
-		d := latency
-		if l := o.spec.Server.LatencyS; l > 0 {
-			d = seconds(l)
-		}
-		o.loop.After(d+seconds(o.spec.Server.PathS), o.answered)
+		o.loop.After(usual(o.spec.Server.PathS, path)+usual(o.spec.Server.LatencyS, latency), o.answered)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace/internal/eventloop"
+	"github.com/cloudpace/cloudpace/internal/sharing"
 )
 
 // Controller is how the client's rate follows what the server answers.
@@ -23,6 +24,7 @@ type Options struct {
 	Soft       bool // the controller may go beyond what the client has configured
 	Seed       uint64
 	Processes  int           // that do the work together, each with its own governor; 0: 1
+	Shared     bool          // they share their limits through one store
 	Sample     time.Duration // between two samples; 0: none are taken
 }
 
@@ -53,6 +55,7 @@ type run struct {
 	loop      *eventloop.Loop
 	server    *Model
 	processes []*process
+	store     sharing.Bucket // that they share
 
 	left    int // of the calls of the burst under way, that nobody does
 	open    int // of them, that have not succeeded

@@ -38,7 +38,7 @@ type Server struct {
 	Floor        float64  `json:"floor"`         // such costs take the bucket no lower
 	LatencyS     float64  `json:"latency_s"`     // of an accepted call, ± 30 %; 0: 0.1
 	ThrottledS   float64  `json:"throttled_s"`   // of a throttled one, ± 30 %; 0: 0.03
-	PathS        float64  `json:"path_s"`        // from the client to the bucket, ± 30 %, and part of neither latency; 0: none
+	PathS        float64  `json:"path_s"`        // from the client to the bucket, ± 30 %, and part of neither latency; 0: 0.005
 	Changes      []Change `json:"changes"`       // of the quota, in order
 }
 
@@ -59,5 +59,8 @@ type Client struct {
 const (
 	latency   = 100 * time.Millisecond
 	throttled = 30 * time.Millisecond
-	spread    = 0.3
+	// A client that is exact to the nanosecond would have each token that a neighbour waits
+	// for: no network is so even.
+	path   = 5 * time.Millisecond
+	spread = 0.3
 )

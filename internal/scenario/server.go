@@ -55,7 +55,7 @@ func (m *Model) Call(now time.Time) Answer {
 }
 
 // Path is how long a call is on its way to the bucket.
-func (m *Model) Path() time.Duration { return m.jitter(m.spec.Server.PathS, 0) }
+func (m *Model) Path() time.Duration { return m.jitter(m.spec.Server.PathS, path) }
 
 // Tokens tells what the bucket holds.
 func (m *Model) Tokens(now time.Time) float64 {
@@ -114,12 +114,16 @@ func (m *Model) next(after time.Time) time.Time {
 	return at
 }
 
-func (m *Model) jitter(configured float64, usual time.Duration) time.Duration {
-	d := usual
+func (m *Model) jitter(configured float64, otherwise time.Duration) time.Duration {
+	return time.Duration(float64(usual(configured, otherwise)) * (1 + spread*(2*m.rng.Float64()-1)))
+}
+
+// usual is how long something takes on average.
+func usual(configured float64, otherwise time.Duration) time.Duration {
 	if configured > 0 {
-		d = seconds(configured)
+		return seconds(configured)
 	}
-	return time.Duration(float64(d) * (1 + spread*(2*m.rng.Float64()-1)))
+	return otherwise
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
