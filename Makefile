@@ -33,6 +33,10 @@ test: redis ## vet and test every module, with the race detector (installs redis
 	go vet work
 	go test -race -timeout 20m work
 
+.PHONY: scenarios
+scenarios: ## hold the controller that learns to 300 random servers, without the race detector
+	go test -count=1 -run Learn -v ./internal/scenario
+
 .PHONY: e2e
 e2e: ## map a seeded moto_server, compare with the AWS CLI, open the report
 	go test -race -tags e2e -count=1 -timeout 15m -v ./cmd/cloudpace/e2e

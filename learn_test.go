@@ -3,7 +3,6 @@ package cloudpace_test
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -11,19 +10,6 @@ import (
 	"github.com/cloudpace/cloudpace"
 	"github.com/cloudpace/cloudpace/internal/scenario"
 )
-
-func scenarios(t *testing.T) []scenario.Scenario {
-	t.Helper()
-	text, err := os.ReadFile("internal/scenario/scenarios.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Scenarios []scenario.Scenario }
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
-	return file.Scenarios
-}
 
 // learning makes a governor whose leaves begin with what a scenario's client thinks.
 func learning(t *testing.T, c scenario.Client, ceiling cloudpace.Ceiling) *cloudpace.Governor {
@@ -93,7 +79,7 @@ func work(t *testing.T, g *cloudpace.Governor, spec scenario.Scenario, s *server
 // the bounds are wider than for medians.
 func TestLearnThroughDo(t *testing.T) {
 	most := map[string]float64{"A": 1.01, "B": 1.05, "C": 1.01, "D": 1.06, "E": 1.02, "F": 1.05, "G": 1.06, "H": 1.12, "I": 1.16, "K": 1.02}
-	for _, spec := range scenarios(t) {
+	for _, spec := range scenario.Shipped() {
 		bubble(t, func(t *testing.T, _ func() time.Duration) {
 			g := learning(t, spec.Client, cloudpace.CeilingSoft)
 			s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}

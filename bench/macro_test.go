@@ -71,7 +71,7 @@ func run(t *testing.T, s scenario.Scenario, seed uint64, c macro.Contender) (r m
 // the server allows.
 func TestMacro(t *testing.T) {
 	if *all {
-		tables := macro.NewTables(macro.Scenarios(), contenders())
+		tables := macro.NewTables(scenario.Shipped(), contenders())
 		t.Run("all", func(t *testing.T) { everything(t, tables) })
 		var text strings.Builder
 		tables.Write(&text)
@@ -83,7 +83,7 @@ func TestMacro(t *testing.T) {
 		}
 		return
 	}
-	for _, s := range macro.Scenarios() {
+	for _, s := range scenario.Shipped() {
 		if s.ID != "D" && s.ID != "F" {
 			continue
 		}
@@ -108,7 +108,7 @@ func TestMacro(t *testing.T) {
 
 func everything(t *testing.T, tables *macro.Tables) {
 	var mu sync.Mutex
-	for i, s := range macro.Scenarios() {
+	for i, s := range scenario.Shipped() {
 		for j, c := range contenders() {
 			for seed := range seeds(c) {
 				t.Run(fmt.Sprintf("%s/%s/%d", s.ID, c.Name, seed+1), func(t *testing.T) {

@@ -2,9 +2,7 @@ package fleet_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -103,15 +101,7 @@ const missTime, missThrottled = 0.02, 0.5
 
 // Four processes learn one quota together, as well as one does, and get the same of it.
 func TestLearnShared(t *testing.T) {
-	text, err := os.ReadFile("../internal/scenario/scenarios.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Scenarios []scenario.Scenario }
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
-	for _, spec := range file.Scenarios {
+	for _, spec := range scenario.Shipped() {
 		var times, throttled, neighbour []float64
 		for seed := range uint64(5) {
 			synctest.Test(t, func(t *testing.T) {

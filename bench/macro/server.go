@@ -15,16 +15,7 @@ type Server struct {
 	stop  func()
 }
 
-// path is how long a request takes to the server, in seconds, where the scenario does not
-// say: it differs from one to the next, as it does in every network. If it did not, a
-// client that sends exactly as often as the bucket refills would find a whole token every
-// time, never one that is nearly there, and a neighbour would find none.
-const path = 0.005
-
 func newServer(s scenario.Scenario, seed uint64, stop func()) *Server {
-	if s.Server.PathS == 0 {
-		s.Server.PathS = path
-	}
 	now := time.Now()
 	return &Server{model: scenario.NewModel(s, now, seed), last: now, stop: stop}
 }
