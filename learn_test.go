@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -184,6 +185,47 @@ func TestLearnEveryEnd(t *testing.T) {
 			if l := g.Learned(); len(l.Scopes) != 0 {
 				t.Errorf("%s: something is left: %+v", name, l.Scopes)
 			}
+		}
+	})
+}
+
+// What the server says of its quota is worth more than probes: the rate and the level
+// are known after a few answers, with no throttle at all.
+func TestLearnFromWhatIsLeft(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		spec := scenario.Scenario{Server: scenario.Server{Burst: 50, Refill: 30}, Client: scenario.Client{Rate: 10, Burst: 20}, Calls: 3000, Workers: 40}
+		g := learning(t, spec.Client, cloudpace.CeilingSoft)
+		s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
+		began := time.Now()
+		var wg sync.WaitGroup
+		var left atomic.Int64
+		left.Store(int64(spec.Calls))
+		for range spec.Workers {
+			wg.Go(func() {
+				for left.Add(-1) >= 0 {
+					for sent := false; !sent; {
+						c := begin(t, g, scope)
+						s.mu.Lock()
+						a, tokens := s.Call(time.Now()), s.Tokens(time.Now())
+						s.mu.Unlock()
+						time.Sleep(a.After)
+						if sent = a.OK; sent {
+							c.Left(int(tokens))
+							c.End(nil)
+						} else {
+							c.End(throttle())
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		ideal := time.Duration(spec.Calls-50) * time.Second / 30
+		took := time.Since(began)
+		q := g.Look(scope).Buckets[0].Quota
+		t.Logf("%.3f of the ideal time, %d throttled, %+v", took.Seconds()/ideal.Seconds(), s.Throttled, q)
+		if took > ideal*102/100 || s.Throttled > 15 || q.RPS < 29 || q.RPS > 31 {
+			t.Errorf("%s where %s would do, %d throttled, learned %+v", took, ideal, s.Throttled, q)
 		}
 	})
 }

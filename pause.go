@@ -28,6 +28,20 @@ func (c *Call) PauseAccount(d time.Duration) {
 	})
 }
 
+// Left tells what the server said of the quota: so many calls were left in the scope that
+// the call is charged to, after the attempt under way. It is to be told before the attempt
+// is reported. A leaf whose controller learns believes it; others do not ask.
+func (c *Call) Left(calls int) {
+	if c.inert || calls < 0 {
+		return
+	}
+	defer c.unlock()
+	c.lock()
+	if !c.done && c.charge.provider.enabled {
+		c.charge.leaf.bucket.Left(time.Now(), c.mark, calls)
+	}
+}
+
 func (c *Call) pause(d time.Duration, level func(*leaf) *bucket.Bucket) {
 	if c.inert || d <= 0 {
 		return

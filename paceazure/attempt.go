@@ -136,6 +136,7 @@ func (op *operation) report(raw *http.Request, resp *http.Response, err error) (
 	}
 	if err == nil && resp.StatusCode < http.StatusBadRequest {
 		op.status, op.failed, op.said = resp.StatusCode, nil, nil
+		told(op.call, op.scope, resp.Header)
 		op.call.Succeeded()
 		believe(op.call, op.scope, resp.Header)
 		if op.insists(resp, nil) && op.retries < op.wiring.retries {

@@ -29,7 +29,8 @@
 // Answers tell what is left of a quota, and that is believed before the first 429:
 // no user quota left pauses Resource Graph to its reset, fewer than 25 reads left a
 // subscription for a second, and fewer than 10 calls left of a policy of the
-// resource provider (x-ms-ratelimit-remaining-resource) its namespace for five.
+// resource provider (x-ms-ratelimit-remaining-resource) its namespace for five. Where
+// Resource Graph's bucket learns (controller: learn), it is told what is left each time.
 //
 // # What callers get
 //

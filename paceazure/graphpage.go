@@ -58,6 +58,7 @@ func (f *fetch) run(ctx context.Context, query armresourcegraph.QueryRequest) (a
 			return page, header, err // a governed pipeline has reported and ended the call
 		}
 		if err == nil {
+			told(f.call, graphScope, header)
 			f.call.Succeeded()
 			believe(f.call, graphScope, header)
 			f.call.End(nil)

@@ -26,6 +26,18 @@ const (
 	policyPause = 5 * time.Second
 )
 
+// told hands on what an answer says is left of the quota that the call's bucket stands for:
+// Resource Graph's alone, for the others are of a whole subscription or of one policy of
+// several.
+func told(call *cloudpace.Call, scope cloudpace.Scope, h http.Header) {
+	if scope.Service != graph {
+		return
+	}
+	if left, ok := least(h["X-Ms-User-Quota-Remaining"]); ok {
+		call.Left(int(min(left, math.MaxInt32)))
+	}
+}
+
 // believe pauses what an answer's headers say is nearly used up.
 func believe(call *cloudpace.Call, scope cloudpace.Scope, h http.Header) {
 	switch {

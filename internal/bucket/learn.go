@@ -69,6 +69,16 @@ func (b *Bucket) Answered(now time.Time, k Mark) {
 	}, func(o *outcomes, sent time.Time) { o.served(now, sent) })
 }
 
+// Left records that the server said how many tokens were left after a call of this leaf.
+func (b *Bucket) Left(now time.Time, k Mark, left int) {
+	b.told(k, func(m *learning.Model) {
+		b.advance(now)
+		m.Told(b.since(now), k, float64(left))
+		b.group.sweep(now)
+		b.group.dispatch(now)
+	}, nil)
+}
+
 // Unknown records that nothing is known of what the server did with a call of this leaf.
 func (b *Bucket) Unknown(k Mark) {
 	b.told(k, (*learning.Model).Unknown, func(o *outcomes, _ time.Time) { o.Unknown++ })

@@ -56,6 +56,7 @@ type Model struct {
 
 	sounded uint64 // the last call that measured the burst alone
 
+	told   told // what the server said
 	judged int  // throttles
 	taught bool // it believes something else than what was configured
 }
