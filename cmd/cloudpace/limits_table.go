@@ -289,6 +289,15 @@ func (t *tables) settings(name string, p cloudpace.Provider) (list []setting) {
 	add(path+"max_backoff_seconds", p.MaxBackoff.Seconds())
 	add(path+"deadline_seconds", p.Deadline.Seconds())
 	add(path+"retry_budget", p.RetryBudget)
+	for _, service := range slices.Sorted(maps.Keys(p.Services)) { // that have their own
+		entry, own := path+"services."+service+".", p.Services[service]
+		if own.Controller != "" {
+			add(entry+"controller", own.Controller)
+		}
+		if own.Ceiling != "" {
+			add(entry+"ceiling", own.Ceiling)
+		}
+	}
 	switch name {
 	case "aws":
 		add("aws.retry_mode", t.config.AWS.RetryMode)
