@@ -40,7 +40,9 @@ func (b *Bucket) advanceLearned(now time.Time, m *learning.Model) {
 	m.Advance(b.since(now), b.queue.n > 0)
 	if b.pause.on && b.pause.over(now) {
 		b.pause.on = false
-		m.Resume(b.since(now)) // the wall clock may have ended it before the timers did
+		if left := b.pause.until.Sub(now); left > 0 { // the wall clock ended it before the timers did
+			m.Resume(b.since(now), left.Seconds())
+		}
 	}
 	b.fill(now)
 }

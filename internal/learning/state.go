@@ -35,8 +35,12 @@ func (m *Model) Settled() { m.owed-- }
 // Unknown takes in that nothing is known of what the server did with a call.
 func (m *Model) Unknown() { m.inFlight-- }
 
-// Resume ends what is left of a pause.
-func (m *Model) Resume(now float64) { m.pause = min(m.pause, now) }
+// Resume ends a pause that was to go on for so many seconds, which have passed by another
+// clock.
+func (m *Model) Resume(now, left float64) {
+	m.pause = math.Max(now, m.pause-left)
+	m.next = math.Max(m.pause, m.next-left)
+}
 
 // Lends tells whether the level is not a whole burst below nothing yet.
 func (m *Model) Lends() bool { return m.level-1 >= -m.burst-epsilon }
