@@ -40,14 +40,19 @@ func (m *Model) refute(now float64) {
 	m.level, m.empty, m.taught = 0, now, true
 }
 
-// Throttled takes in that the server refused a call and asked for a pause of hint
-// seconds, or 0. Nothing is sent for a moment then.
-func (m *Model) Throttled(now float64, k Mark, hint float64) {
+// Refused takes in that the server refused a call, of which nothing is learned.
+func (m *Model) Refused(k Mark) {
 	if k.n != 0 {
 		m.inFlight--
 		m.kept++
 		m.owed++
 	}
+}
+
+// Throttled takes in that the server refused a call and asked for a pause of hint
+// seconds, or 0. Nothing is sent for a moment then.
+func (m *Model) Throttled(now float64, k Mark, hint float64) {
+	m.Refused(k)
 	deep := false                      // it measured the burst alone
 	if k.n != 0 && k.at >= m.reacted { // else it was sent before the last one was known
 		deep = m.judge(k)
