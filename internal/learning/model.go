@@ -35,8 +35,8 @@ type Model struct {
 	cruise float64 // how much of a cruise is over, from 0 to 1; then it probes
 	climb  float64 // doublings of the probe
 
-	sent     uint64 // calls so far
-	kept     uint64 // of them throttled, or not sent after all
+	sent     int64 // calls so far
+	kept     int64 // of them throttled, and numbers that were left out
 	inFlight int
 	owed     int // calls that were throttled and are to be repeated
 	held     int // calls that have their token and wait for something else
@@ -54,7 +54,7 @@ type Model struct {
 	reacted float64 // when a throttle was last reacted to
 	wasted  float64 // seconds since the anchor in which the bucket was full while callers had to wait
 
-	sounded uint64 // the last call that measured the burst alone
+	sounded int64 // the last call that measured the burst alone
 
 	judged int  // throttles
 	taught bool // it believes something else than what was configured
@@ -63,7 +63,7 @@ type Model struct {
 // moment is a point in time and in the count of calls.
 type moment struct {
 	at         float64
-	sent, kept uint64
+	sent, kept int64
 }
 
 // Limits are those of a bucket.
@@ -108,6 +108,9 @@ const (
 	costLeast = 4.0  // and so many times at least
 
 	rateMost   = 1e9   // a second
+	burstMost  = 1e9   // tokens
+	callsMost  = 1e9   // that stand behind a rate that was learned elsewhere
+	noiseMost  = 1e3   // of a quota that was learned elsewhere
 	floorRate  = 0.2   // a second: the slowest that throttles make,
 	floorShare = 0.25  // of the configured rate, where that is less
 	late       = 0.002 // seconds that a paced call may make up for a timer that was late
@@ -117,6 +120,7 @@ const (
 
 // New makes a model that believes in what is configured. A hard one never goes beyond it.
 func New(conf Limits, hard bool, now float64) *Model {
+	conf = Limits{math.Min(conf.Rate, rateMost), within(1, conf.Burst, burstMost)}
 	m := &Model{
 		conf: conf, hard: hard,
 		rate: conf.Rate, burst: conf.Burst, burstWeight: burstWeightFirst, noise: noiseFirst,
