@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cloudpace/cloudpace"
@@ -199,5 +200,41 @@ func TestLearnEveryEnd(t *testing.T) {
 				t.Errorf("%s: something is left: %+v", name, l.Scopes)
 			}
 		}
+	})
+}
+
+// S3.5: nobody is refused whom a rate that is still to be found would serve in time.
+func TestS3_5LearnRefusesNobodyTooSoon(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		spec := scenario.Scenario{Server: scenario.Server{Burst: 100, Refill: 500}}
+		s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
+		g := learning(t, scenario.Client{Rate: 10, Burst: 20}, cloudpace.CeilingSoft)
+		var wg sync.WaitGroup
+		for range 1000 {
+			wg.Go(func() {
+				if err := cloudpace.Do(t.Context(), scope, s.call, cloudpace.WithGovernor(g), cloudpace.WithDeadline(30*time.Second)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// S3.5: whom no rate can serve in time is refused at once: the ceiling is a promise.
+func TestS3_5LearnHardRefusesAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, clock func() time.Duration) {
+		g := learning(t, scenario.Client{Rate: 10, Burst: 20}, cloudpace.CeilingHard)
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() { begin(t, g, scope).End(nil) })
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second) // it takes eight
+		defer cancel()
+		_, err := g.Begin(ctx, scope)
+		as[*cloudpace.DeadlineExceededError](t, err)
+		wantTime(t, "refused", clock(), 0)
+		wg.Wait()
 	})
 }

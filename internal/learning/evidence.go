@@ -74,7 +74,6 @@ func (m *Model) Throttled(now float64, k Mark, hint float64) {
 	m.cost = math.Max(0, hint-m.burst/m.rate)
 	rest := math.Min(1/m.floor(), m.reserve()/m.rate*math.Exp2(float64(m.failures-1)))
 	m.Hold(now + math.Max(hint, rest))
-	m.next = m.pause
 }
 
 // served counts the calls from a moment to a mark that the server served.

@@ -269,11 +269,21 @@ func (m *Model) needed() float64 {
 // Soonest is a lower bound of when the n-th of those who wait can go, whatever is heard.
 func (m *Model) Soonest(now float64, n int) float64 {
 	at := math.Max(now, m.pause)
-	ahead := float64(n) - math.Max(0, math.Floor(m.level+m.rate*(at-now)))
-	if ahead <= 0 {
-		return at
+	level := math.Max(0, m.level)
+	if level < 1 {
+		at = math.Max(at, math.Min(m.next-tie, now+m.refill(1-level)))
 	}
-	return math.Max(at, m.next+(ahead-1)/m.bounded(2*m.rate))
+	return math.Max(at, now+m.refill((float64(n)-1-level)/2-late*m.rate))
+}
+
+// refill is a lower bound of the seconds in which so many tokens refill: the rate may have
+// doubled at once, and again with each raise.
+func (m *Model) refill(tokens float64) float64 {
+	between := raiseTrips * m.trip
+	if tokens <= 0 || between <= 0 {
+		return 0
+	}
+	return between * math.Log2(1+tokens*math.Ln2/(2*m.rate*between))
 }
 
 // Hold lets nothing go before a time.
