@@ -15,7 +15,7 @@ type Mark = learning.Mark
 // begins, and the bucket itself has none.
 func (b *Bucket) learn(now time.Time) {
 	b.epoch = now.Add(-time.Second)
-	b.model = learning.New(learning.Limits{Rate: b.opt.Rate, Burst: b.opt.Burst}, !b.opt.Soft, b.since(now))
+	b.model = learning.New(learning.Limits{Rate: b.opt.Rate, Burst: b.opt.Burst, Floor: b.opt.MinRate}, !b.opt.Soft, b.since(now))
 	if b.opt.Soft {
 		b.rate = math.Inf(1)
 	}

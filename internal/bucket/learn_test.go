@@ -172,3 +172,20 @@ func sane(t *rapid.T, b *Bucket, now time.Time) {
 		t.Fatalf("%+v", *l)
 	}
 }
+
+// The configured floor is one for who learns too.
+func TestLearnFloor(t *testing.T) {
+	b := New(Options{Rate: 20, Burst: 10, Learn: true, Soft: true, MinRate: 5, MaxPause: sec}, nil, epoch)
+	now, last := epoch, Mark{}
+	for range 200 { // one call, and its repetitions
+		if k, ok := b.Take(now); ok {
+			b.Settled(now, last)
+			b.Throttled(now, k, 0)
+			last = k
+		}
+		now = now.Add(100 * ms)
+	}
+	if s := b.State(now); s.Rate < 5 || s.Rate > 6 {
+		t.Errorf("%g a second after throttles without end, with a floor of 5", s.Rate)
+	}
+}

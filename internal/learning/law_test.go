@@ -43,7 +43,7 @@ func newHistory(t *rapid.T) *history {
 	exponent := func(low, high float64, label string) float64 {
 		return math.Pow(10, rapid.Float64Range(low, high).Draw(t, label))
 	}
-	h := &history{conf: Limits{exponent(-6, 9, "rate"), exponent(0, 9, "burst")}, now: 1}
+	h := &history{conf: Limits{exponent(-6, 9, "rate"), exponent(0, 9, "burst"), exponent(-6, 9, "floor")}, now: 1}
 	h.trip = exponent(-3, 1, "trip")
 	h.Model = New(h.conf, rapid.Bool().Draw(t, "hard"), h.now)
 	return h

@@ -14,7 +14,7 @@ type client struct {
 }
 
 func newClient(tb testing.TB, rate, burst float64) *client {
-	return &client{New(Limits{rate, burst}, false, 1), tb, 1}
+	return &client{New(Limits{Rate: rate, Burst: burst}, false, 1), tb, 1}
 }
 
 // to lets time pass; waiting tells whether somebody waits meanwhile.

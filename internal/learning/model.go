@@ -70,6 +70,7 @@ type moment struct {
 type Limits struct {
 	Rate  float64 // tokens a second
 	Burst float64 // tokens that it can store
+	Floor float64 // tokens a second that throttles leave at least; 0: none is asked for
 }
 
 // epsilon forgives the rounding of sums of fractions.
@@ -120,7 +121,7 @@ const (
 
 // New makes a model that believes in what is configured. A hard one never goes beyond it.
 func New(conf Limits, hard bool, now float64) *Model {
-	conf = Limits{math.Min(conf.Rate, rateMost), within(1, conf.Burst, burstMost)}
+	conf.Rate, conf.Burst = math.Min(conf.Rate, rateMost), within(1, conf.Burst, burstMost)
 	m := &Model{
 		conf: conf, hard: hard,
 		rate: conf.Rate, burst: conf.Burst, burstWeight: burstWeightFirst, noise: noiseFirst,
@@ -180,7 +181,9 @@ func (m *Model) bounded(rate float64) float64 {
 	return rate
 }
 
-func (m *Model) floor() float64 { return math.Min(floorRate, floorShare*m.conf.Rate) }
+func (m *Model) floor() float64 {
+	return math.Max(math.Min(m.conf.Floor, m.conf.Rate), math.Min(floorRate, floorShare*m.conf.Rate))
+}
 
 // Advance brings the level up to now. waiting tells that callers waited since the last
 // time.
