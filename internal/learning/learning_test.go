@@ -116,3 +116,357 @@ func TestHeldCallsAreNotCounted(t *testing.T) {
 		}
 	}
 }
+
+// The whole burst goes at once but for the reserve, in a slow start; what follows is paced
+// at the rate.
+func TestBurstKeepsTheReserve(t *testing.T) {
+	c := newClient(t, 10, 20)
+	c.want("reserve", c.reserve(), 2+1.5*math.Sqrt(0.1*16)) // 3.9
+	if n := c.burstOut(); n != 16 {
+		t.Errorf("%d calls went at once, want 16", n)
+	}
+	first := 1 + (c.reserve()+1-4)/10 // when a token is to be had beyond it
+	for i := range 3 {
+		c.want("the next call", c.When(c.now), first+0.1*float64(i))
+		c.to(c.When(c.now), true)
+		c.Succeeded(c.now, c.send(true))
+	}
+
+	// Nothing has come back: five are under way, and then it is one by one.
+	c = newClient(t, 10, 20)
+	n := 0
+	for ; c.Ready(c.now); n++ {
+		c.Send(c.now, true)
+	}
+	if n != 5 {
+		t.Errorf("%d calls went before the first came back, want 5", n)
+	}
+	c.want("the next call", c.When(c.now), 1.1)
+}
+
+// An idle gap brings back what refills in it, and no more than fits.
+func TestIdleGapRefills(t *testing.T) {
+	c := newClient(t, 10, 20)
+	first := c.burstOut()
+	c.to(1.5, false)
+	if n := c.burstOut(); n != 5 {
+		t.Errorf("%d calls went after half a second, want 5", n)
+	}
+	c.to(100, false)
+	if n := c.burstOut(); n != first {
+		t.Errorf("%d calls went from the full bucket, want %d", n, first)
+	}
+}
+
+// It cruises at exactly the rate, a known number of calls; then it probes, faster by about
+// a token for each round trip, doubling, up to twice the rate.
+func TestCruiseThenProbe(t *testing.T) {
+	c := firm(t)
+	c.throttled(0)
+	c.to(c.When(c.now), true)
+	calls := 0
+	for ; !c.probing(); calls++ {
+		c.want("pace", c.pace(), c.rate)
+		c.cruising(1, 0.001)
+		if calls > 1000 {
+			t.Fatal("it never probes")
+		}
+	}
+	if want := c.horizon(); math.Abs(float64(calls)-want) > 2 {
+		t.Errorf("a cruise of %d calls, want %g", calls, want)
+	}
+	for _, climb := range []float64{0, 1, 3} {
+		c.climb, c.trip = climb, 0.1
+		c.want("pace", c.pace(), c.rate+math.Exp2(climb)/c.trip)
+	}
+	c.climb = 9
+	c.want("pace", c.pace(), 2*c.rate)
+}
+
+// A throttle that nothing explains costs a rest, and no rate.
+func TestStrayThrottle(t *testing.T) {
+	c := firm(t)
+	c.throttled(0) // what was told is measured from here
+	for range 5 {
+		c.to(c.When(c.now), true)
+		c.cruising(1, 0.001)
+	}
+	c.to(c.When(c.now), true)
+	c.early = 0 // the last one came in a probe
+	rate, at := c.rate, c.now
+	c.throttled(0)
+	c.want("rate", c.rate, rate)
+	c.want("level", c.level, 0)
+	c.want("the rest", c.When(c.now), at+c.reserve()/rate)
+}
+
+// Rests double while nothing but throttles comes, up to what the lowest rate takes for one
+// call, and begin anew with a success.
+func TestRestsDouble(t *testing.T) {
+	c := newClient(t, 100, 10)
+	var last float64
+	for i := range 12 {
+		c.to(math.Max(c.now, c.When(c.now)), true)
+		at := c.now
+		k := c.send(true)
+		c.Throttled(c.now, k, 0)
+		rest := c.pause - at
+		if most := 1 / c.floor(); rest > most+1e-9 || i > 0 && rest < math.Min(most, 2*last)-1e-9 {
+			t.Errorf("rest %d is %g s after one of %g s", i, rest, last)
+		}
+		last = rest
+	}
+	c.want("the longest rest", last, 5)
+	c.to(c.When(c.now), true)
+	c.Succeeded(c.now, c.send(true))
+	c.to(c.When(c.now), true)
+	at := c.now
+	c.Throttled(c.now, c.send(true), 0)
+	c.want("the rest after a success", c.pause-at, math.Min(5, c.reserve()/c.rate))
+}
+
+// Throttles of calls that were sent before the last one was known are the same event.
+func TestStragglersAreOneEvent(t *testing.T) {
+	c := newClient(t, 10, 40)
+	var under []Mark
+	for range 5 {
+		under = append(under, c.send(true))
+	}
+	c.to(1.2, true)
+	for _, k := range under {
+		c.Throttled(c.now, k, 0)
+	}
+	if c.judged != 1 || c.failures != 1 || c.kept != 5 {
+		t.Errorf("%d events, %d failures, %d throttled; want 1, 1, 5", c.judged, c.failures, c.kept)
+	}
+}
+
+// The server gives more than the model has: the rate becomes what was sent at, not more
+// often than every six round trips, and a rate that is sure blames the burst first.
+func TestRefutedUpwards(t *testing.T) {
+	c := newClient(t, 10, 5)
+	c.cruise, c.trip = 1, 0.1
+	c.level = -10
+	c.Succeeded(1.1, Mark{at: 1, n: 1, level: -10})
+	c.want("rate", c.rate, 20) // nothing is known yet, so it probes at twice the rate
+	c.want("level", c.level, 0)
+	c.want("weight", c.weight, 16)
+	c.Succeeded(1.2, Mark{at: 1.11, n: 2, level: -10})
+	c.want("rate, too soon", c.rate, 20)
+	c.Succeeded(1.9, Mark{at: 1.8, n: 3, level: -10})
+	c.want("rate", c.rate, 40)
+
+	c = firm(t)
+	c.trip = 0.01
+	c.filled, c.level = true, -10
+	c.Succeeded(2, Mark{at: 2, n: 1, level: -20})
+	c.want("rate", c.rate, 100)
+	c.want("burst", c.burst, 75)
+	c.level = -10
+	c.Succeeded(3, Mark{at: 3, n: 2, level: -30})
+	c.want("rate after the burst", c.rate, 100) // it cruises: that is its pace
+	if c.weight > 51 {
+		t.Errorf("a refuted rate has %g calls behind it", c.weight)
+	}
+}
+
+// From an empty bucket what got through is the refill: what agrees is averaged in, what
+// does not replaces the rate, which is halved at most.
+func TestFromEmpty(t *testing.T) {
+	for _, tt := range []struct {
+		calls, seconds float64
+		rate, weight   float64
+	}{
+		{100, 1, 100, 500},
+		{104, 1.01, (400. + 104) / (4 + 1.01), 504},
+		{10, 1, 50, 16},   // far too few
+		{60, 1, 60.5, 60}, // too few
+		{300, 1, 300.5, 300},
+	} {
+		c := firm(t)
+		c.noise = 0
+		c.filled, c.tie = false, 0
+		c.fromEmpty(tt.calls, tt.seconds, moment{at: 3})
+		c.want("rate", c.rate, tt.rate)
+		c.want("weight", c.weight, tt.weight)
+	}
+	c := firm(t) // four calls too many or too few say nothing, and the count goes on
+	anchor := c.anchor
+	c.fromEmpty(3, 0.05, moment{at: 3})
+	c.want("rate", c.rate, 100)
+	if c.anchor != anchor {
+		t.Error("the count begins anew")
+	}
+}
+
+// From a full bucket burst and refill gave it together: the discrepancy goes where the
+// doubt is.
+func TestFromFull(t *testing.T) {
+	c := firm(t) // sure of the rate, not of the burst
+	c.noise, c.burstWeight = 0, burstWeightFirst
+	c.fromFull(30+100, 1)
+	if c.rate < 90 || c.burst > 40 {
+		t.Errorf("rate %g, burst %g; want at least 90 and at most 40", c.rate, c.burst)
+	}
+	c = newClient(t, 100, 50) // of neither, and the stretch is long: it is the rate
+	c.fromFull(50+1000, 20)
+	if math.Abs(c.rate-50) > 5 {
+		t.Errorf("rate %g, want about 50", c.rate)
+	}
+	c = newClient(t, 100, 50) // and a moment: it is the burst
+	c.fromFull(20, 0.001)
+	if math.Abs(c.burst-20) > 1 || math.Abs(c.rate-100) > 1 {
+		t.Errorf("rate %g, burst %g; want about 100 and 20", c.rate, c.burst)
+	}
+}
+
+// What was learned of rate and burst together stays tied: when the rate turns out to be
+// another, the burst moves with it along all that explains what was seen.
+func TestTie(t *testing.T) {
+	c := newClient(t, 100, 50)
+	c.noise = 0
+	c.fromFull(40+50*2, 2) // so many in two seconds: 40 and 50, or others
+	if c.tie >= 0 {
+		t.Fatalf("tied by %g, want the burst the less the more the rate", c.tie)
+	}
+	rate, burst, tie := c.rate, c.burst, c.tie
+	c.move(rate + 1)
+	c.want("burst", c.burst, burst+tie)
+}
+
+// A hint longer than the bucket is deep makes every throttle cost what would have been
+// refilled: probes are rarer then.
+func TestCostOfLongHints(t *testing.T) {
+	c := firm(t)
+	c.weight = 1e5
+	c.noise = 0
+	c.want("horizon", c.horizon(), 20*100)
+	c.throttled(10) // half a second of it fills the bucket
+	c.noise, c.weight = 0, 1e6
+	c.want("cost", c.cost, 10-c.burst/c.rate)
+	c.want("horizon", c.horizon(), 20*c.rate*c.cost)
+	c.weight = 16
+	c.want("horizon", c.horizon(), 4*c.rate*c.cost)
+	c.to(c.now+100, true)
+	c.throttled(0)
+	c.want("cost", c.cost, 0)
+}
+
+// Time in which the bucket stood full while callers had to wait is none in which the
+// server gave.
+func TestWastedTime(t *testing.T) {
+	c := firm(t)
+	c.throttled(3)
+	c.to(c.now+3, true) // half a second would have filled it
+	c.want("wasted", c.wasted, 3-c.burst/c.rate)
+	if c.filled {
+		t.Error("a pause with callers that wait counts as idle time")
+	}
+}
+
+// Calls that keep nothing waiting fill the bucket: that is an idle moment.
+func TestIdleFills(t *testing.T) {
+	c := firm(t)
+	c.throttled(0)
+	if c.filled {
+		t.Fatal("full after a throttle")
+	}
+	c.owed++ // one is to be repeated
+	c.to(c.now+10, false)
+	if c.filled {
+		t.Error("full while a call waits for its repetition")
+	}
+	c.owed--
+	c.to(c.now+10, false)
+	if !c.filled {
+		t.Error("not full after ten idle seconds")
+	}
+}
+
+// Throttle after throttle in a cruise: burst and rate are both wrong in a way that explains
+// each of them. The rate gives way.
+func TestEarlyThrottles(t *testing.T) {
+	c := firm(t)
+	c.judged, c.cruise = 3, 0
+	c.doubtful(64)
+	c.want("rate after one", c.rate, 100)
+	c.doubtful(64)
+	c.want("rate after two", c.rate, 80) // halfway to what got through
+	c.early, c.cruise = 0, 1
+	c.doubtful(10)
+	c.doubtful(10)
+	c.want("rate in probes", c.rate, 80)
+}
+
+// A hard model promises.
+func TestHard(t *testing.T) {
+	m := New(Limits{Rate: 10, Burst: 5}, true, 1)
+	m.cruise, m.climb, m.trip = 1, 9, 0.1
+	if m.pace() != 10 {
+		t.Errorf("a pace of %g, promised 10", m.pace())
+	}
+	m.level = -5
+	m.Succeeded(1.1, Mark{at: 1, n: 1, level: -5})
+	if m.rate != 10 || m.taught {
+		t.Errorf("rate %g, promised 10", m.rate)
+	}
+	m.Recall(State{Rate: 50, Burst: 60, Calls: 100, Bursts: 3, Taught: true})
+	if m.rate != 10 || m.burst != 5 {
+		t.Errorf("rate %g, burst %g; promised 10 and 5", m.rate, m.burst)
+	}
+}
+
+// The numbers of calls end in 32 bits in a mark, and are whole all the same; 0 is none.
+func TestMarksWrap(t *testing.T) {
+	c := newClient(t, 1e6, 1e6)
+	const wrap = 1 << 32
+	c.sent = wrap - 3
+	c.full = c.moment(1)
+	var marks []Mark
+	for range 5 {
+		marks = append(marks, c.Send(1, true))
+	}
+	for i, want := range []int64{wrap - 2, wrap - 1, wrap + 1, wrap + 2, wrap + 3} {
+		if got := c.number(marks[i]); got != want || marks[i].n == 0 {
+			t.Errorf("call %d has number %d, want %d", i, got, want)
+		}
+	}
+	c.want("served before the last", c.served(c.full, marks[4]), 5)
+}
+
+// A call that was held counts from when it goes, at the level of then.
+func TestHoldAndGo(t *testing.T) {
+	c := newClient(t, 10, 20)
+	k := c.Wait(c.send(false))
+	if k == (Mark{}) || c.sent != 0 || c.inFlight != 1 {
+		t.Fatalf("held: %+v, %d sent, %d in flight", k, c.sent, c.inFlight)
+	}
+	other := c.send(false)
+	c.want("level of another", float64(other.level), 19)
+	c.to(5, false)
+	k = c.Leave(5)
+	if k.at != 5 || c.number(k) != 2 || c.held != 0 {
+		t.Errorf("gone: %+v, number %d, %d held", k, c.number(k), c.held)
+	}
+	c.Succeeded(5.1, k)
+	c.Succeeded(5.1, other)
+	if !c.Idle() {
+		t.Errorf("not idle: %+v", *c.Model)
+	}
+}
+
+// A memory that says the bucket is nearly empty, or nearly full, makes no rate of it.
+func TestRecalledLevelIsAccountedFor(t *testing.T) {
+	for _, level := range []float64{0, 45, 90} {
+		c := newClient(t, 10, 100)
+		c.Recall(State{Rate: 10, Burst: 100, Level: level, Calls: 100, Bursts: 4, Taught: true})
+		c.to(1.5, true)
+		for range int(level) + 5 {
+			c.Succeeded(c.now, c.Send(c.now, true))
+		}
+		c.Throttled(c.now, c.Send(c.now, true), 0)
+		if math.Abs(c.rate-10) > 0.2 || math.Abs(c.burst-100) > 2 {
+			t.Errorf("level %g: rate %g, burst %g; want 10 and 100", level, c.rate, c.burst)
+		}
+	}
+}
