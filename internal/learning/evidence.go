@@ -192,6 +192,7 @@ func (m *Model) fromEmpty(s, t float64, here moment) {
 	case !agrees:
 		m.move(math.Max(m.rate/2, (s+0.5)/t))
 		m.weigh(s)
+		m.noise = math.Max(m.noise, noiseDoubt) // somebody else may have come
 	case s >= climbCalls:
 		m.move((m.weight + s) / (m.weight/m.rate + t))
 		m.weigh(m.weight + s)

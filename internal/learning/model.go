@@ -91,6 +91,7 @@ const (
 
 	noiseFirst = 0.1
 	noiseGain  = 0.2
+	noiseDoubt = 0.2 // at least, where the rate turns out to be another
 
 	reserveLeast = 2.0 // tokens that are not spent in a burst,
 	reserveNoise = 1.5 // and as many for each standard deviation of a cruise's noise
