@@ -14,8 +14,12 @@ func (m *Model) Succeeded(now float64, k Mark) {
 	if k.at < m.empty || now-m.raise.at < raiseTrips*m.trip {
 		return
 	}
+	known := m.empty
+	if m.filled {
+		known = math.Max(known, math.Min(m.full.at, k.at))
+	}
 	sure := math.Min(1, m.weight/weightFirm)
-	if -float64(k.level) > 1+tooMany*math.Sqrt(sure*(1+m.noise*m.rate*(k.at-m.empty))) {
+	if -float64(k.level) > 1+tooMany*math.Sqrt(sure*(1+m.noise*m.rate*(k.at-known))) {
 		m.refute(now)
 	}
 }

@@ -194,3 +194,17 @@ func TestRecalledLevelIsAccountedFor(t *testing.T) {
 		}
 	}
 }
+
+// How unsure the level is grows from when it was known: empty, or full.
+func TestFullBucketIsKnown(t *testing.T) {
+	c := newClient(t, 10, 20)
+	c.Recall(State{Rate: 10, Burst: 20, Calls: 16, Bursts: 4, Noise: 1, Taught: true})
+	c.throttled(0)
+	c.to(1000, false) // full, and idle for long
+	c.trip = 0.1
+	rate := c.rate
+	c.Succeeded(1001, Mark{at: 1000.9, n: 1, level: -6})
+	if c.level != 0 || c.weight != weightLeast || !c.raised {
+		t.Errorf("six calls beyond what the model had leave the rate at %g of %g", c.rate, rate)
+	}
+}
