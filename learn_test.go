@@ -2,10 +2,10 @@ package cloudpace_test
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cloudpace/cloudpace"
@@ -41,6 +41,7 @@ func (s *server) call(context.Context) error {
 }
 
 // work does a scenario's calls through Do, with as many goroutines as it has workers, and
+
 // tells how long that takes, idle gaps left out.
 func work(t *testing.T, g *cloudpace.Governor, spec scenario.Scenario, s *server) (active time.Duration) {
 	t.Helper()
@@ -76,7 +77,9 @@ func work(t *testing.T, g *cloudpace.Governor, spec scenario.Scenario, s *server
 }
 
 // The ten scenarios again, through the whole governor: what the event loop says of the
+
 // controller is true of goroutines that call Do. One run of each is what it costs here, so
+
 // the bounds are wider than for medians.
 func TestLearnThroughDo(t *testing.T) {
 	most := map[string]float64{"A": 1.01, "B": 1.05, "C": 1.01, "D": 1.06, "E": 1.02, "F": 1.05, "G": 1.06, "H": 1.12, "I": 1.16, "K": 1.02}
@@ -113,79 +116,28 @@ func TestLearnHardCeiling(t *testing.T) {
 }
 
 // What is learned shows in the snapshot, outlives the process, and is worth less the
-// older it is.
-func TestLearnedQuota(t *testing.T) {
-	bubble(t, func(t *testing.T, _ func() time.Duration) {
-		spec := scenario.Scenario{Server: scenario.Server{Burst: 50, Refill: 30}, Client: scenario.Client{Rate: 100, Burst: 100}, Calls: 3000, Workers: 40}
-		g := learning(t, spec.Client, cloudpace.CeilingSoft)
-		s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
-		work(t, g, spec, s)
-		b := g.Look(scope).Buckets[0]
-		if b.Quota == nil || b.Quota.RPS < 29 || b.Quota.RPS > 31 || b.Quota.Throttles == 0 || b.Quota.Calls < 100 || b.MaxRPS != 100 {
-			t.Fatalf("the quota of 30 a second looks like this: %+v %+v", b, b.Quota)
-		}
 
-		text, err := json.Marshal(g.Learned())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var l cloudpace.Learned
-		if err := json.Unmarshal(text, &l); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(2 * time.Hour)
-		if over := l.Scopes[0].Over(); !over.After(time.Now()) {
-			t.Errorf("a quota is over after two hours: %s", over)
-		}
-		again := learning(t, spec.Client, cloudpace.CeilingSoft)
-		if err := again.Restore(l); err != nil {
-			t.Fatal(err)
-		}
-		q := again.Look(scope).Buckets[0].Quota
-		if q == nil || q.RPS != b.Quota.RPS || q.Burst != b.Quota.Burst || q.Calls > b.Quota.Calls/3.9 {
-			t.Errorf("after two hours %+v is %+v", b.Quota, q)
-		}
-		before := s.Throttled
-		spec.Calls = 600
-		work(t, again, spec, s)
-		if n := s.Throttled - before; n > 3 {
-			t.Errorf("%d throttles in a run that knows the quota", n)
-		}
-	})
-}
+// older it is.
 
 // Whatever ends an attempt, the controller is not left waiting for its outcome: the leaf
+
 // is as good as new when all is over.
-func TestLearnEveryEnd(t *testing.T) {
+
+// S3.5: nobody is refused whom a rate that is still to be found would serve in time.
+func TestS3_5LearnRefusesNobodyTooSoon(t *testing.T) {
 	bubble(t, func(t *testing.T, _ func() time.Duration) {
-		ends := map[string]func(*cloudpace.Call){
-			"success":   func(c *cloudpace.Call) { c.End(nil) },
-			"denied":    func(c *cloudpace.Call) { c.End(denied()) },
-			"transient": func(c *cloudpace.Call) { c.End(unavailable()) },
-			"local":     func(c *cloudpace.Call) { c.End(context.Canceled) },
-			"dropped":   func(c *cloudpace.Call) { c.Drop() },
-			"next": func(c *cloudpace.Call) {
-				c.Succeeded()
-				if err := c.Next(context.Background()); err != nil {
+		spec := scenario.Scenario{Server: scenario.Server{Burst: 100, Refill: 500}}
+		s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
+		g := learning(t, scenario.Client{Rate: 10, Burst: 20}, cloudpace.CeilingSoft)
+		var wg sync.WaitGroup
+		for range 1000 {
+			wg.Go(func() {
+				if err := cloudpace.Do(t.Context(), scope, s.call, cloudpace.WithGovernor(g), cloudpace.WithDeadline(30*time.Second)); err != nil {
 					t.Error(err)
 				}
-				c.Drop()
-			},
-			"not reported": func(c *cloudpace.Call) {
-				if err := c.Next(context.Background()); err != nil {
-					t.Error(err)
-				}
-				c.End(nil)
-			},
+			})
 		}
-		for name, end := range ends {
-			g := learning(t, scenario.Client{Rate: 20, Burst: 40}, cloudpace.CeilingSoft)
-			end(begin(t, g, scope))
-			time.Sleep(time.Minute)
-			if l := g.Learned(); len(l.Scopes) != 0 {
-				t.Errorf("%s: something is left: %+v", name, l.Scopes)
-			}
-		}
+		wg.Wait()
 	})
 }
 
@@ -227,5 +179,25 @@ func TestLearnFromWhatIsLeft(t *testing.T) {
 		if took > ideal*102/100 || s.Throttled > 15 || q.RPS < 29 || q.RPS > 31 {
 			t.Errorf("%s where %s would do, %d throttled, learned %+v", took, ideal, s.Throttled, q)
 		}
+	})
+}
+
+// S3.5: whom no rate can serve in time is refused at once: the ceiling is a promise.
+func TestS3_5LearnHardRefusesAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, clock func() time.Duration) {
+		g := learning(t, scenario.Client{Rate: 10, Burst: 20}, cloudpace.CeilingHard)
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() { begin(t, g, scope).End(nil) })
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second) // it takes eight
+		defer cancel()
+		_, err := g.Begin(ctx, scope)
+		if e := as[*cloudpace.DeadlineExceededError](t, err); e.RetryAfter < 7*time.Second {
+			t.Errorf("%v could have waited", e)
+		}
+		wantTime(t, "refused", clock(), 0)
+		wg.Wait()
 	})
 }

@@ -71,7 +71,7 @@ func TestS9_4EachValueOutOfRangeIsNamed(t *testing.T) {
 		{"ratelimit.aws.global_burst", "> 0", withAWS(func(p *Provider) { p.GlobalBurst = -1 })},
 		{"ratelimit.aws.max_concurrency", "1 to 1024", withAWS(func(p *Provider) { p.MaxConcurrency = 0 })},
 		{"ratelimit.aws.max_concurrency", "1 to 1024", withAWS(func(p *Provider) { p.MaxConcurrency = 1025 })},
-		{"ratelimit.aws.controller", "aimd or learn", withAWS(func(p *Provider) { p.Controller = "pid" })},
+		{"ratelimit.aws.controller", "aimd or learn", withAWS(func(p *Provider) { p.Controller = "Learn" })},
 		{"ratelimit.aws.ceiling", "hard or soft", withAWS(func(p *Provider) { p.Ceiling = "Hard" })},
 		{"ratelimit.aws.min_rps", "> 0", withAWS(func(p *Provider) { p.MinRPS = 0 })},
 		{"ratelimit.aws.min_rps", "> 0, at most max_rps, which is 20", withAWS(func(p *Provider) { p.MinRPS = 21 })},

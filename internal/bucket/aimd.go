@@ -40,6 +40,9 @@ func (b *Bucket) Throttled(now time.Time, k Mark, hint time.Duration) (rate floa
 	case b.feed != nil:
 		b.feed.refused(now, hint)
 		b.leased(k, (*outcomes).refused)
+		if b.model != nil {
+			b.model.Refused(k) // it was sent before they were handed out
+		}
 		rate, cut = b.cutElsewhere(now)
 	case b.opt.Adaptive && !math.IsInf(b.rate, 1) && (b.law.cut.IsZero() || now.Sub(b.law.cut) >= cutWindow):
 		b.law.cut = now

@@ -21,7 +21,7 @@ func (b *Bucket) learn(now time.Time) {
 // begin believes in the limits, as far as nothing is known.
 func (b *Bucket) begin(now time.Time) {
 	alone := b.whole != nil // on a share that is not to be exceeded
-	b.model = learning.New(learning.Limits{Rate: b.opt.Rate, Burst: b.opt.Burst}, !b.opt.Soft || alone, b.since(now))
+	b.model = learning.New(learning.Limits{Rate: b.opt.Rate, Burst: b.opt.Burst, Floor: b.opt.MinRate}, !b.opt.Soft || alone, b.since(now))
 	if b.rate, b.burst = b.opt.Rate, b.opt.Burst; b.opt.Soft && !alone {
 		b.rate = math.Inf(1)
 	}
@@ -46,7 +46,9 @@ func (b *Bucket) advanceLearned(now time.Time, m *learning.Model) {
 	m.Advance(b.since(now), b.queue.n > 0)
 	if b.pause.on && b.pause.over(now) {
 		b.pause.on = false
-		m.Resume(b.since(now)) // the wall clock may have ended it before the timers did
+		if left := b.pause.until.Sub(now); left > 0 { // the wall clock ended it before the timers did
+			m.Resume(b.since(now), left.Seconds())
+		}
 	}
 	b.fill(now)
 }

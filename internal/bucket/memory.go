@@ -39,6 +39,9 @@ func (b *Bucket) Memory(now time.Time) (m Memory, ok bool) {
 	if l := b.learns(); l != nil {
 		s := l.State()
 		m.Learned, m.Rate, m.Burst, m.Tokens = &s, s.Rate, s.Burst, s.Level
+		if !math.IsInf(b.rate, 1) {
+			m.Tokens = math.Min(m.Tokens, b.tokens) // what is promised may be less than what the server has
+		}
 	}
 	if b.pause.on {
 		m.Paused = b.pause.wall
@@ -61,10 +64,14 @@ func (b *Bucket) Recall(now time.Time, m Memory) {
 	wall := now.Round(0)
 	at := earlier(m.At, wall) // a clock that was set back makes nothing younger than now
 	filling := wall.Sub(later(at, earlier(m.Paused, wall)))
-	if l := b.learns(); l != nil && m.Learned != nil && !l.State().Taught {
-		s := *m.Learned
-		s.Level = math.Min(s.Burst, m.Tokens+s.Rate*math.Max(0, filling.Seconds()))
-		l.Recall(s)
+	if l := b.learns(); l != nil && !l.State().Taught {
+		if m.Learned != nil {
+			s := *m.Learned
+			s.Level = math.Min(s.Burst, m.Tokens+s.Rate*filling.Seconds())
+			l.Recall(s)
+		} else {
+			l.Spend(m.Tokens + b.opt.Rate*filling.Seconds())
+		}
 	}
 	if b.opt.Adaptive && m.Rate < b.rate {
 		calmed := later(at, m.Throttled.Add(calm))

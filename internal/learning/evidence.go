@@ -24,8 +24,12 @@ func (m *Model) exceeded(now float64, k Mark) {
 	if k.at < m.empty || now-m.raise.at < raiseTrips*m.trip {
 		return
 	}
+	known := m.empty
+	if m.filled {
+		known = math.Max(known, math.Min(m.full.at, k.at))
+	}
 	sure := math.Min(1, m.weight/weightFirm)
-	if -float64(k.level) > 1+tooMany*math.Sqrt(sure*(1+m.noise*m.rate*(k.at-m.empty))) {
+	if -float64(k.level) > 1+tooMany*math.Sqrt(sure*(1+m.noise*m.rate*(k.at-known))) {
 		m.refute(now)
 	}
 }
@@ -50,14 +54,19 @@ func (m *Model) refute(now float64) {
 	m.level, m.empty, m.taught = 0, now, true
 }
 
-// Throttled takes in that the server refused a call and asked for a pause of hint
-// seconds, or 0. Nothing is sent for a moment then.
-func (m *Model) Throttled(now float64, k Mark, hint float64) {
+// Refused takes in that the server refused a call, of which nothing is learned.
+func (m *Model) Refused(k Mark) {
 	if k.n != 0 {
 		m.inFlight--
 		m.kept++
 		m.owed++
 	}
+}
+
+// Throttled takes in that the server refused a call and asked for a pause of hint
+// seconds, or 0. Nothing is sent for a moment then.
+func (m *Model) Throttled(now float64, k Mark, hint float64) {
+	m.Refused(k)
 	deep := false                      // it measured the burst alone
 	if k.n != 0 && k.at >= m.reacted { // else it was sent before the last one was known
 		deep = m.judge(k)
@@ -79,7 +88,6 @@ func (m *Model) Throttled(now float64, k Mark, hint float64) {
 	m.cost = math.Max(0, hint-m.burst/m.rate)
 	rest := math.Min(1/m.floor(), m.reserve()/m.rate*math.Exp2(float64(m.failures-1)))
 	m.Hold(now + math.Max(hint, rest))
-	m.next = m.pause
 }
 
 // served counts the calls from a moment to a mark that the server served.
@@ -198,6 +206,7 @@ func (m *Model) fromEmpty(s, t float64, here moment) {
 	case !agrees:
 		m.move(math.Max(m.rate/2, (s+0.5)/t))
 		m.weigh(s)
+		m.noise = math.Max(m.noise, noiseDoubt) // somebody else may have come
 	case s >= climbCalls:
 		m.move((m.weight + s) / (m.weight/m.rate + t))
 		m.weigh(m.weight + s)

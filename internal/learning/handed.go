@@ -53,7 +53,7 @@ func (m *Model) RefusedLate(k Mark, n int, hint float64) {
 		n++
 	}
 	m.inFlight -= n - 1
-	m.kept += uint64(max(0, n-1))
+	m.kept += int64(max(0, n-1))
 	m.Throttled(m.last, k, hint)
 	if k.n != 0 {
 		m.owed-- // who is asked for tokens says so
@@ -63,7 +63,7 @@ func (m *Model) RefusedLate(k Mark, n int, hint float64) {
 // Unused takes in that n calls never went: their tokens are there still where back says so.
 func (m *Model) Unused(n int, back bool) {
 	m.inFlight -= n
-	m.kept += uint64(max(0, n))
+	m.kept += int64(max(0, n))
 	if back {
 		m.level = math.Min(m.burst, m.level+float64(n))
 	}

@@ -26,15 +26,15 @@ func (m *Model) mark(now float64) Mark {
 }
 
 // number gives the whole number of a call.
-func (m *Model) number(k Mark) uint64 {
-	return m.sent - uint64(uint32(m.sent)-k.n)
+func (m *Model) number(k Mark) int64 {
+	return m.sent - int64(int32(uint32(m.sent)-k.n))
 }
 
 // Wait takes in that a call has its token and waits for something else. Its place in the
 // count is where it goes in the end.
 func (m *Model) Wait(k Mark) Mark {
 	m.held++
-	m.kept++
+	m.sent--
 	return Mark{at: k.at}
 }
 
@@ -49,8 +49,9 @@ func (m *Model) Unsent(k Mark) {
 	if k.n == 0 {
 		m.held--
 	} else {
-		m.kept++
+		m.sent--
 	}
 	m.inFlight--
 	m.level = min(m.burst, m.level+1)
+	m.next = max(m.pause, m.next-1/m.pace())
 }

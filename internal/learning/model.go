@@ -35,8 +35,8 @@ type Model struct {
 	cruise float64 // how much of a cruise is over, from 0 to 1; then it probes
 	climb  float64 // doublings of the probe
 
-	sent     uint64 // calls so far
-	kept     uint64 // of them throttled, or not sent after all
+	sent     int64 // calls so far
+	kept     int64 // of them throttled, and numbers that were left out
 	inFlight int
 	owed     int // calls that were throttled and are to be repeated
 	held     int // calls that have their token and wait for something else
@@ -54,7 +54,7 @@ type Model struct {
 	reacted float64 // when a throttle was last reacted to
 	wasted  float64 // seconds since the anchor in which the bucket was full while callers had to wait
 
-	sounded uint64 // the last call that measured the burst alone
+	sounded int64 // the last call that measured the burst alone
 
 	told   told // what the server said
 	judged int  // throttles
@@ -64,13 +64,14 @@ type Model struct {
 // moment is a point in time and in the count of calls.
 type moment struct {
 	at         float64
-	sent, kept uint64
+	sent, kept int64
 }
 
 // Limits are those of a bucket.
 type Limits struct {
 	Rate  float64 // tokens a second
 	Burst float64 // tokens that it can store
+	Floor float64 // tokens a second that throttles leave at least; 0: none is asked for
 }
 
 // epsilon forgives the rounding of sums of fractions.
@@ -91,6 +92,7 @@ const (
 
 	noiseFirst = 0.1
 	noiseGain  = 0.2
+	noiseDoubt = 0.2 // at least, where the rate turns out to be another
 
 	reserveLeast = 2.0 // tokens that are not spent in a burst,
 	reserveNoise = 1.5 // and as many for each standard deviation of a cruise's noise
@@ -109,6 +111,9 @@ const (
 	costLeast = 4.0  // and so many times at least
 
 	rateMost   = 1e9   // a second
+	burstMost  = 1e9   // tokens
+	callsMost  = 1e9   // that stand behind a rate that was learned elsewhere
+	noiseMost  = 1e3   // of a quota that was learned elsewhere
 	floorRate  = 0.2   // a second: the slowest that throttles make,
 	floorShare = 0.25  // of the configured rate, where that is less
 	late       = 0.002 // seconds that a paced call may make up for a timer that was late
@@ -118,6 +123,7 @@ const (
 
 // New makes a model that believes in what is configured. A hard one never goes beyond it.
 func New(conf Limits, hard bool, now float64) *Model {
+	conf.Rate, conf.Burst = math.Min(conf.Rate, rateMost), within(1, conf.Burst, burstMost)
 	m := &Model{
 		conf: conf, hard: hard,
 		rate: conf.Rate, burst: conf.Burst, burstWeight: burstWeightFirst, noise: noiseFirst,
@@ -177,7 +183,9 @@ func (m *Model) bounded(rate float64) float64 {
 	return rate
 }
 
-func (m *Model) floor() float64 { return math.Min(floorRate, floorShare*m.conf.Rate) }
+func (m *Model) floor() float64 {
+	return math.Max(math.Min(m.conf.Floor, m.conf.Rate), math.Min(floorRate, floorShare*m.conf.Rate))
+}
 
 // Advance brings the level up to now. waiting tells that callers waited since the last
 // time.
@@ -266,11 +274,21 @@ func (m *Model) needed() float64 {
 // Soonest is a lower bound of when the n-th of those who wait can go, whatever is heard.
 func (m *Model) Soonest(now float64, n int) float64 {
 	at := math.Max(now, m.pause)
-	ahead := float64(n) - math.Max(0, math.Floor(m.level+m.rate*(at-now)))
-	if ahead <= 0 {
-		return at
+	level := math.Max(0, m.level)
+	if level < 1 {
+		at = math.Max(at, math.Min(m.next-tie, now+m.refill(1-level)))
 	}
-	return math.Max(at, m.next+(ahead-1)/m.bounded(2*m.rate))
+	return math.Max(at, now+m.refill((float64(n)-1-level)/2-late*m.rate))
+}
+
+// refill is a lower bound of the seconds in which so many tokens refill: the rate may have
+// doubled at once, and again with each raise.
+func (m *Model) refill(tokens float64) float64 {
+	between := raiseTrips * m.trip
+	if tokens <= 0 || between <= 0 {
+		return 0
+	}
+	return between * math.Log2(1+tokens*math.Ln2/(2*m.rate*between))
 }
 
 // Hold lets nothing go before a time.

@@ -35,26 +35,48 @@ func (m *Model) Settled() { m.owed-- }
 // Unknown takes in that nothing is known of what the server did with a call.
 func (m *Model) Unknown() { m.inFlight-- }
 
-// Resume ends what is left of a pause.
-func (m *Model) Resume(now float64) { m.pause = min(m.pause, now) }
+// Resume ends a pause that was to go on for so many seconds, which have passed by another
+// clock.
+func (m *Model) Resume(now, left float64) {
+	m.pause = math.Max(now, m.pause-left)
+	m.next = math.Max(m.pause, m.next-left)
+}
 
 // Lends tells whether the level is not a whole burst below nothing yet.
 func (m *Model) Lends() bool { return m.level-1 >= -m.burst-epsilon }
 
 // Recall takes over what another model believed. The level is what the server holds now as
-// far as is known.
+// far as is known; where more was sent here than that leaves, that counts.
 func (m *Model) Recall(s State) {
-	m.rate = m.bounded(math.Min(rateMost, math.Max(m.floor(), s.Rate)))
-	m.burst = math.Max(1, s.Burst)
+	spent := m.burst - m.level
+	m.rate = m.bounded(within(m.floor(), s.Rate, rateMost))
+	m.burst = within(1, s.Burst, burstMost)
 	if m.hard {
-		m.burst = math.Min(m.burst, math.Max(1, m.conf.Burst))
+		m.burst = math.Min(m.burst, m.conf.Burst)
 	}
-	m.weigh(s.Calls)
-	m.burstWeight = math.Max(burstWeightFirst, math.Min(burstWeightMost, s.Bursts))
-	m.noise, m.judged, m.taught = s.Noise, s.Throttles, s.Taught
-	m.level = math.Min(s.Level, m.burst)
-	m.filled = m.level >= m.burst
+	m.weigh(math.Min(s.Calls, callsMost))
+	m.burstWeight = within(burstWeightFirst, s.Bursts, burstWeightMost)
+	m.noise = within(0, s.Noise, noiseMost)
+	m.judged, m.taught = s.Throttles, s.Taught
+	m.level = within(-m.burst, math.Min(s.Level, m.burst-spent), m.burst)
 	m.cruise, m.climb, m.tie = 0, 0, 0
-	m.anchor = m.moment(m.last)
-	m.full, m.fuller = m.anchor, m.anchor
+	m.begin()
 }
+
+// Spend takes in that the server has no more than a level.
+func (m *Model) Spend(level float64) {
+	m.level = math.Min(m.level, math.Max(-m.burst, level))
+	m.begin()
+}
+
+// begin begins the count of what the server gives at the level that is believed: as if its
+// bucket had been full, and what is missing had been sent since.
+func (m *Model) begin() {
+	m.anchor = m.moment(m.last)
+	m.full = m.anchor
+	m.full.sent -= int64(m.burst - m.level)
+	m.fuller, m.filled = m.full, true
+	m.reacted = m.last
+}
+
+func within(least, x, most float64) float64 { return math.Max(least, math.Min(x, most)) }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -51,14 +52,20 @@ func draw(n uint64) Scenario {
 	return s
 }
 
+// Other draws than the family's are for trying a change on servers that it was not made for.
+var (
+	first = flag.Uint64("first", 0, "the first draw of the family")
+	draws = flag.Uint64("draws", 300, "how many there are")
+)
+
 // The same law, the same constants: servers that nobody has tuned it for.
 func TestLearnFamily(t *testing.T) {
-	n := uint64(300)
+	n := *draws
 	if raced {
-		n = 30
+		n = min(n, 30)
 	}
 	var times, throttled []float64
-	for i := range n {
+	for i := *first; i < *first+n; i++ {
 		s := draw(i)
 		r := Run(s, Options{Controller: Learn, Soft: true, Seed: i})
 		f := figuresOf(s, r)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace/internal/eventloop"
+	"github.com/cloudpace/cloudpace/internal/learning"
 	"github.com/cloudpace/cloudpace/internal/sharing"
 )
 
@@ -37,6 +38,7 @@ type Result struct {
 	Median, P99                   time.Duration // of a call, from its begin to its success
 	Done                          []int         // by process
 	Samples                       []Sample
+	Learned                       []learning.State // by process, where the controller learns
 }
 
 // Sample is how things stand at one moment. The counts are since the last one.
@@ -135,6 +137,9 @@ func (r *run) result() Result {
 	}
 	for _, p := range r.processes {
 		res.Done = append(res.Done, p.done)
+		if l := p.bucket.State(r.loop.Now()).Learned; l != nil {
+			res.Learned = append(res.Learned, *l)
+		}
 	}
 	slices.Sort(r.lengths)
 	if n := len(r.lengths); n > 0 {
