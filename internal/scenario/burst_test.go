@@ -75,7 +75,7 @@ func TestLearnBurst(t *testing.T) {
 			if e.time > tt.time || e.throttled > tt.throttled {
 				t.Errorf("%s, %s: want at most %g of the ideal time, %g %%", size.name, tt.name, tt.time, tt.throttled)
 			}
-			// Ten bursts alike over two round trips each leave rate and burst tied: a larger
+			// Bursts alike, over in a few round trips, leave rate and burst tied: a larger
 			// one and a smaller one together explain them as well.
 			if s.BurstCalls > 0 && (size.s.Refill > 2 || tt.burst >= 1) && (math.Abs(e.burst-1) > 0.25 || math.Abs(e.rate-1) > 0.1) {
 				t.Errorf("%s, %s: want the burst to 25 %% and the rate to 10 %%", size.name, tt.name)
