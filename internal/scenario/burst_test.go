@@ -60,10 +60,10 @@ func TestLearnBurst(t *testing.T) {
 			rate, burst     float64 // configured, as shares of the truth
 			time, throttled float64 // at most
 		}{
-			{"steady, burst a tenth", steady, 1, 0.1, 1.03, 3},
-			{"steady, burst tenfold", steady, 1, 10, 1.03, 3},
-			{"bursts, burst a tenth", bursts(steady), 1, 0.1, 1.25, 2.5},
-			{"bursts, burst tenfold", bursts(steady), 1, 10, 1.25, 2.5},
+			{"steady, burst a tenth", steady, 1, 0.1, 1.03, 3.5},
+			{"steady, burst tenfold", steady, 1, 10, 1.03, 3.5},
+			{"bursts, burst a tenth", bursts(steady), 1, 0.1, 1.3, 2.5},
+			{"bursts, burst tenfold", bursts(steady), 1, 10, 1.3, 2.5},
 			{"bursts, rate a third", bursts(steady), 1. / 3, 1, 1.25, 2.5},
 			{"bursts, rate threefold, burst a tenth", bursts(steady), 3, 0.1, 1.5, 2.5}, // half of it goes by until both are known
 			{"bursts, both threefold, Retry-After 1 s", hints(bursts(steady)), 3, 3, 1.25, 2.5},
