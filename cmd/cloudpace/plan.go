@@ -223,17 +223,16 @@ func (f *planFlags) checkSizes(p *planned) (faults []error) {
 }
 
 func (f *planFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	p, err := f.check()
-	if err != nil {
-		return err
-	}
+	p, wrong := f.check()
 	settings, at, err := configuration(f.config, stderr)
-	if err != nil {
-		return err
+	var t tables
+	if err == nil {
+		if t, err = newTables(settings, at); err != nil {
+			err = fmt.Errorf("configuration: %w", err)
+		}
 	}
-	t, err := newTables(settings, at)
-	if err != nil {
-		return usage("configuration: %w", err)
+	if err := errors.Join(wrong, err); err != nil {
+		return usage("%w", err)
 	}
 	limits := newPlanLimits(t)
 	tasks, notes, err := f.tasks(p, limits)
@@ -274,7 +273,7 @@ func (f *planFlags) tasks(p planned, limits *planLimits) (tasks []plan.Task, not
 			notes = append(notes, fmt.Sprintf("%s of the last run read nothing or not all; what is missing there is not in the plan", count(unread, "task")))
 		}
 		if unknown > 0 {
-			notes = append(notes, fmt.Sprintf("%s of the last run are of another version of cloudpace, and not in the plan", count(unknown, "task")))
+			notes = append(notes, fmt.Sprintf("not in the plan: %s of the run that another version of cloudpace made", count(unknown, "task")))
 		}
 	} else {
 		n := 0
@@ -282,14 +281,18 @@ func (f *planFlags) tasks(p planned, limits *planLimits) (tasks []plan.Task, not
 			accounts, _ := placesOf("accounts", f.accounts, mostPlanned, accountName(c))
 			n += len(accounts) * len(c.kinds) * max(1, len(p.regions))
 			if n > mostTasks {
-				return nil, nil, usage("--accounts: %s in so many regions are more than %s tasks, which is the most that is planned", count(len(accounts), "account"), count(mostTasks, "task"))
+				return nil, nil, usage("--accounts: %s in so many regions are more than %s, which is the most that is planned", count(len(accounts), "account"), count(mostTasks, "task"))
 			}
 			w := work{limits: limits, accounts: accounts, regions: p.regions, sizes: p.sizes}
 			tasks = append(tasks, w.tasks(c, p.wanted)...)
 		}
 	}
 	if len(tasks) == 0 {
-		return nil, nil, usage("there is nothing to plan: the run has no task of these families")
+		text := "the run has no task of these families"
+		if len(notes) > 0 {
+			text += "; " + strings.Join(notes, "; ")
+		}
+		return nil, nil, usage("there is nothing to plan: %s", text)
 	}
 	return tasks, notes, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -33,6 +34,20 @@ func readRun(dir string, list []*cloud) (*lastRun, error) {
 	}
 	if len(r.Coverage) == 0 {
 		return nil, fmt.Errorf("--from: %s has no coverage (allowed: what cloudpace map wrote)", file)
+	}
+	var faults []error
+	for i, c := range r.Coverage {
+		for _, n := range []struct {
+			key   string
+			count int
+		}{{"assets", c.Assets}, {"calls", c.Calls}, {"duplicates", c.Duplicates}, {"edges", c.Edges}, {"elsewhere", c.Elsewhere}, {"pages", c.Pages}, {"vanished", c.Vanished}} {
+			if n.count < 0 || n.count > mostItems {
+				faults = append(faults, fmt.Errorf("--from: %s: coverage[%d].%s is %d (allowed: 0 to %d)", file, i, n.key, n.count, mostItems))
+			}
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	for _, k := range kindsOf(list) {
 		r.kinds[k.Name] = k
@@ -128,5 +143,6 @@ func (r *lastRun) latency() (time.Duration, bool) {
 		return 0, false
 	}
 	slices.Sort(all)
-	return max(time.Millisecond, time.Duration(math.Round(all[len(all)/4]*1000))*time.Millisecond), true
+	usual := min(max(leastLatency.Seconds(), all[len(all)/4]), mostLatency.Seconds())
+	return time.Duration(math.Round(usual*1000)) * time.Millisecond, true
 }

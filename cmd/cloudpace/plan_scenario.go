@@ -86,6 +86,9 @@ func (f *scenarioFlags) check(changed func(string) bool, others []string) (list 
 	fault(within("--seeds", f.seeds, mostSeeds))
 	list, err = scenariosOf(distinct(f.scenarios))
 	fault(err)
+	if err != nil {
+		list = nil // what else is wrong with them only follows from that
+	}
 	if err == nil && f.plot != "" && (len(list) != 1 || len(f.controllers) != 1) {
 		fault(fmt.Errorf("--plot draws one run, and there are %s and %s", count(len(list), "scenario"), count(len(f.controllers), "controller")))
 	}
@@ -206,7 +209,11 @@ func (f *scenarioFlags) run(ctx context.Context, list []scenario.Scenario, json 
 	for _, s := range list {
 		ideal := s.IdealS
 		if ideal == 0 {
-			ideal = s.Ideal().Seconds()
+			d, err := unlessEnded(ctx, s.Ideal)
+			if err != nil {
+				return err
+			}
+			ideal = d.Seconds()
 		}
 		for _, controller := range f.controllers {
 			r := scenarioRun{
@@ -219,9 +226,9 @@ func (f *scenarioFlags) run(ctx context.Context, list []scenario.Scenario, json 
 					o.Sample = max(10*time.Millisecond, time.Duration(ideal/samples*float64(time.Second)))
 				}
 				show.say(fmt.Sprintf("scenario %s, %s: run %d of %d", s.ID, controller, seed+1, f.seeds))
-				result, err := runScenario(ctx, s, o)
+				result, err := unlessEnded(ctx, func() scenario.Result { return scenario.Run(s, o) })
 				if err != nil {
-					return &exitError{exitInterrupted, errors.New("interrupted before the scenarios were run")}
+					return err
 				}
 				r.GivenUp += result.Lost
 				r.BySeed = append(r.BySeed, figuresOf(s, result, ideal))
@@ -245,15 +252,15 @@ func (f *scenarioFlags) options(controller string, seed int) scenario.Options {
 	}
 }
 
-// runScenario runs a scenario until it ends, or ctx does.
-func runScenario(ctx context.Context, s scenario.Scenario, o scenario.Options) (scenario.Result, error) {
-	done := make(chan scenario.Result, 1)
-	go func() { done <- scenario.Run(s, o) }()
+// unlessEnded gives what work gives, unless ctx ends before.
+func unlessEnded[T any](ctx context.Context, work func() T) (result T, err error) {
+	done := make(chan T, 1)
+	go func() { done <- work() }()
 	select {
-	case r := <-done:
-		return r, nil
-	case <-ctx.Done():
-		return scenario.Result{}, ctx.Err() // the process ends, and the run with it
+	case result = <-done:
+		return result, nil
+	case <-ctx.Done(): // the process ends, and the work with it
+		return result, &exitError{exitInterrupted, errors.New("interrupted before the scenarios were run")}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -127,7 +128,7 @@ func TestScenarioBadInput(t *testing.T) {
 	zero, negative := with(`"refill": 10`, `"refill": 0`), with(`"burst": 5`, `"burst": -5`)
 	both := with(`"burst": 5, "refill": 10`, `"burst": -5, "refill": 0, "refil": 3`)
 	for args, wants := range map[string][]string{
-		"--scenario " + zero:     {zero + ": server.refill is 0 (allowed: > 0, at most 1000000 a second)"},
+		"--scenario " + zero:     {zero + ": server.refill is 0 (allowed: 0.001 to 1000000 a second)"},
 		"--scenario " + negative: {negative + ": server.burst is -5 (allowed: 1 to 1000000000)"},
 		"--scenario " + both: {
 			both + ": server.refill is 0 (allowed", both + ": server.burst is -5 (allowed", both + ": server.refil is 3 (allowed: did you mean refill? one of the keys here: burst,",
@@ -152,6 +153,20 @@ func TestScenarioBadInput(t *testing.T) {
 			if !strings.Contains(stderr, want) {
 				t.Errorf("plan %s does not say %q:\n%s", args, want, stderr)
 			}
+		}
+	}
+}
+
+// TestScenarioInterrupted: who does not want to know any more is not kept, whether it is
+// run or worked out what it is compared with.
+func TestScenarioInterrupted(t *testing.T) {
+	for _, ideal := range []string{"0", "100"} {
+		file := written(t, strings.Replace(small, `"workers"`, `"ideal_s": `+ideal+`, "workers"`, 1))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var out, err strings.Builder
+		if code := run(ctx, []string{"plan", "--scenario", file}, strings.NewReader(""), &out, &err); code != exitInterrupted || out.Len() > 0 || !strings.Contains(err.String(), "interrupted") {
+			t.Errorf("exit code %d, %s%s", code, out.String(), err.String())
 		}
 	}
 }

@@ -21,13 +21,16 @@ const (
 // a number of them; a number of them is at most most.
 func placesOf(flag string, list []string, most int, name func(int) string) ([]string, error) {
 	list = distinct(list)
-	if len(list) != 1 {
+	for _, name := range list {
+		// Not what somebody means who writes 1,000 or 1e9: both would be names.
+		if _, err := strconv.Atoi(name); numeric(name) && (err != nil || len(list) > 1) {
+			return nil, fmt.Errorf("--%s has %q (allowed: a number alone, 1 to %d, or names with commas between them)", flag, name, most)
+		}
+	}
+	if len(list) != 1 || !numeric(list[0]) {
 		return list, nil
 	}
-	n, err := strconv.Atoi(list[0])
-	if err != nil || len(list[0]) >= 12 { // which is what ids of accounts look like
-		return list, nil
-	}
+	n, _ := strconv.Atoi(list[0])
 	if n < 1 || n > most {
 		return nil, fmt.Errorf("--%s is %d (allowed: 1 to %d, or names with commas between them)", flag, n, most)
 	}
@@ -36,6 +39,12 @@ func placesOf(flag string, list []string, most int, name func(int) string) ([]st
 		names[i] = name(i)
 	}
 	return names, nil
+}
+
+// numeric tells a number from the name of an account, which may be twelve digits.
+func numeric(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil && len(text) < 12 && strings.ContainsAny(text[:1], "+-.0123456789")
 }
 
 // sizes is how many items tasks are expected to find.
@@ -92,6 +101,11 @@ func regionsOf(list []string) ([]string, error) {
 	}
 	if slices.Contains(names, aws.AllRegions) {
 		return nil, fmt.Errorf("--regions is %q (allowed: a number, or names with commas between them: a plan asks no account which it has enabled)", aws.AllRegions)
+	}
+	for _, name := range names {
+		if aws.CheckRegions([]string{name}) != nil {
+			return nil, known("region", []string{name}, all)
+		}
 	}
 	if err := aws.CheckRegions(names); err != nil {
 		return nil, fmt.Errorf("--regions: %w", err)

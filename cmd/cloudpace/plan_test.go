@@ -106,14 +106,18 @@ func TestPlanText(t *testing.T) {
 func TestPlanBadInput(t *testing.T) {
 	nothing := t.TempDir()
 	noRun := t.TempDir()
-	for file, text := range map[string]string{filepath.Join(noRun, "run.json"): "{}"} {
+	broken, other, absurd := t.TempDir(), t.TempDir(), t.TempDir()
+	config := filepath.Join(nothing, "cloudpace.yaml")
+	for file, text := range map[string]string{
+		filepath.Join(noRun, "run.json"):  "{}",
+		filepath.Join(broken, "run.json"): `{"coverage": [`,
+		filepath.Join(other, "run.json"):  `{"summary": {"provider": ["aws"]}, "coverage": [{"provider": "aws", "task": "ec2_gone", "calls": 3}]}`,
+		filepath.Join(absurd, "run.json"): `{"summary": {"provider": ["aws"]}, "coverage": [{"provider": "aws", "task": "ec2_vpcs", "calls": -3, "assets": 1000000000000}]}`,
+		config:                            "ratelimit:\n  aws:\n    max_concurrency: 0\n",
+	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-	broken := t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, "run.json"), []byte(`{"coverage": [`), 0o600); err != nil {
-		t.Fatal(err)
 	}
 	for args, wants := range map[string][]string{
 		"":                                 {"--provider is missing: whose limits count (allowed: -p aws,azure,gcp; or --from", "--accounts is missing: how many accounts are read (allowed: 1 to 100000", "--items is missing: how much there is to find (allowed: 0 to 100000000"},
@@ -128,18 +132,30 @@ func TestPlanBadInput(t *testing.T) {
 		"-p gcp --accounts 1 --items 1 --only netwrok --latency 0s":                     {`unknown family "netwrok"`, `--latency is "0s" (allowed: 1ms to 1m0s`},
 		"-p gcp --accounts 1 --items 1 --only network":                                  {"there is nothing to plan"},
 		"-p gcp --accounts 1 --items 1 --only iam --skip iam":                           {"--only and --skip exclude each other"},
-		"-p aws --accounts 99999 --regions 17 --items 1":                                {"more than 2,000,000 tasks"},
+		"-p aws --accounts 99999 --regions 17 --items 1":                                {"more than 2,000,000 tasks, which is"},
 		"-p aws --accounts= --regions 17 --items 1":                                     {"--accounts is empty"},
 		"--from " + nothing:                                                             {"run.json", "allowed: a directory that cloudpace map wrote"},
 		"--from " + noRun:                                                               {"has no coverage"},
 		"--from " + broken:                                                              {"is no run of cloudpace map"},
 		"--from " + broken + " --accounts 3 --items 4":                                  {"--from and --accounts exclude each other", "--from and --items exclude each other"},
 		"-p gcp --accounts 1 --items 1 --config " + filepath.Join(nothing, "none.yaml"): {"--config"},
+		"--from " + other:                                                               {"there is nothing to plan", "1 task of the run that another version of cloudpace made"},
+		"--from " + absurd:                                                              {filepath.Join(absurd, "run.json") + ": coverage[0].calls is -3 (allowed: 0 to 100000000)", "coverage[0].assets is 1000000000000 (allowed: 0 to 100000000)"},
+		"-p aws --accounts 1,000 --regions 1 --items 1":                                 {`--accounts has "1" (allowed: a number alone, 1 to 100000, or names`},
+		"-p aws --accounts 1e9 --regions 1.5 --items 1":                                 {`--accounts has "1e9" (allowed: a number alone`, `--regions has "1.5" (allowed: a number alone`},
+		"-p aws --accounts 1 --regions nowhere --items 1":                               {`unknown region "nowhere"`},
+		"-p aws --accounts 1 --items 1 --config " + config:                              {"--regions is missing", "ratelimit.aws.max_concurrency is 0 (allowed: "},
+		"-p aws --accounts 1 --regions 1 --items 1 --seeds 3":                           {"cloudpace: --seeds goes with --scenario"},
 		"surplus": {"unknown command"},
 	} {
 		code, stdout, stderr := call(append([]string{"plan"}, strings.Fields(args)...)...)
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, "See 'cloudpace plan --help'") {
 			t.Errorf("plan %s: exit code %d\n%s%s", args, code, stdout, stderr)
+		}
+		for _, never := range []string{"throttled: ", "tasks tasks", "takes those that the account has enabled"} {
+			if strings.Contains(stderr, never) {
+				t.Errorf("plan %s says %q:\n%s", args, never, stderr)
+			}
 		}
 		for _, want := range wants {
 			if !strings.Contains(stderr, want) {

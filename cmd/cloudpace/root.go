@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if exit.err != nil {
 		// Errors of others may repeat what they were given, such as a URL with a password.
-		fmt.Fprintf(stderr, "cloudpace: %s\n", verdict.Describe(exit.err))
+		text := verdict.Describe(exit.err)
+		if exit.code == exitUsage {
+			text = strings.TrimPrefix(text, "throttled: ") // nobody was asked: only the word is in it
+		}
+		fmt.Fprintf(stderr, "cloudpace: %s\n", text)
 	}
 	if exit.code == exitUsage {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", command.CommandPath())

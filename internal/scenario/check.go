@@ -59,7 +59,7 @@ func (c *checker) server(s Server) {
 }
 
 func (c *checker) rate(path string, x float64) {
-	c.want(path, x, x > 0 && x <= mostRate, "> 0, at most "+plain(mostRate)+" a second")
+	c.want(path, x, x >= least && x <= mostRate, fmt.Sprintf("%g to %s a second", least, plain(mostRate)))
 }
 
 func (c *checker) amount(path string, x, least, most float64) {

@@ -25,13 +25,19 @@ func Shipped() []Scenario {
 	return list
 }
 
+// whole is what a file is.
+const whole = `an object with "scenarios", or one scenario`
+
 // Parse reads a file of scenarios: {"scenarios": [...]}, or one scenario alone. Scenarios
 // without an id are numbered. The error has all faults, joined, each a [*Fault].
 func Parse(text []byte) ([]Scenario, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var top any
-	if err := d.Decode(&top); err != nil {
+	switch err := d.Decode(&top); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("line 1: the file is empty (allowed: " + whole + ")")
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", where(text, d.InputOffset(), err), err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -40,7 +46,7 @@ func Parse(text []byte) ([]Scenario, error) {
 	var p parser
 	object, ok := top.(map[string]any)
 	if !ok {
-		p.reject("the file", shown(top), `an object with "scenarios", or one scenario`)
+		p.reject("the file", shown(top), whole)
 		return nil, p.err()
 	}
 	var list []Scenario
@@ -110,6 +116,9 @@ func (p *parser) scenario(at string, v any) (s Scenario) {
 		"calls": p.count(&s.Calls), "workers": p.count(&s.Workers), "burst_calls": p.count(&s.BurstCalls),
 		"gap_s": p.number(&s.GapS), "ideal_s": p.number(&s.IdealS),
 	}, "server", "client", "calls", "workers")
+	if _, ok := v.(map[string]any); !ok {
+		return s // which is the fault
+	}
 	known := make(map[string]bool)
 	for _, f := range p.faults[before:] {
 		known[f.Path] = true

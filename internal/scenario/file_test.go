@@ -59,7 +59,9 @@ func TestParse(t *testing.T) {
 func TestFaults(t *testing.T) {
 	with := func(old, text string) string { return strings.Replace(good, old, text, 1) }
 	for text, want := range map[string]string{
-		with(`"refill": 20`, `"refill": 0`):                        "server.refill is 0 (allowed: > 0, at most 1000000 a second)",
+		with(`"refill": 20`, `"refill": 0`):                        "server.refill is 0 (allowed: 0.001 to 1000000 a second)",
+		with(`"refill": 20`, `"refill": 1e-300`):                   "server.refill is 1e-300 (allowed: 0.001 to 1000000 a second)",
+		with(`"rate": 20`, `"rate": 1e-300`):                       "client.rate is 1e-300 (allowed: 0.001 to 1000000 a second)",
 		with(`"burst": 100, "refill"`, `"burst": -1, "refill"`):    "server.burst is -1 (allowed: 1 to 1000000000)",
 		with(`"burst": 100}`, `"burst": 0}`):                       "client.burst is 0 (allowed: 1 to 1000000000)",
 		with(`"calls": 10`, `"calls": 0`):                          "calls is 0 (allowed: 1 to 10000000)",
@@ -73,14 +75,15 @@ func TestFaults(t *testing.T) {
 		with(`{"rate": 20, "burst": 100}`, `[]`):                   `client is "a list" (allowed: an object)`,
 		with(`"workers": 2`, `"workers": 2, "neighbour_to_s": -1`): "neighbour_to_s is -1 (allowed: more than neighbour_from_s, at most 10000000; 0 is to the end)",
 		with(`20}`, `20, "changes": [{"at_s": 9, "burst": 1, "refill": 1}, {"at_s": 3, "burst": 1, "refill": 1}]}`): "server.changes[1].at_s is 3 (allowed: 9 to 10000000, in order)",
-		with(`20}`, `20, "changes": 3}`):                          "server.changes is 3 (allowed: a list)",
-		`{"scenarios": []}`:                                       `scenarios is "[]" (allowed: one scenario at least)`,
+		with(`20}`, `20, "changes": 3}`): "server.changes is 3 (allowed: a list)",
+		``:                               `line 1: the file is empty (allowed: an object with "scenarios", or one scenario)`,
+		`{"scenarios": [1]}`:             `scenarios[0] is 1 (allowed: an object)`,
+		`{"scenarios": []}`:              `scenarios is "[]" (allowed: one scenario at least)`,
 		`{"scenarios": [` + good + `,` + with(`20}`, `0}`) + `]}`: "scenarios[1].server.refill is 0",
-		`{"scenarios": {}}`:                                       `scenarios is "an object" (allowed: a list)`,
-		`[1]`:                                                     `the file is "a list" (allowed: an object with "scenarios", or one scenario)`,
-		"{\n\"calls\": ,}":                                        "line 2: invalid character ','",
-		good + "x":                                                "line 1: more after the end of the JSON",
-		``:                                                        "line 1: EOF",
+		`{"scenarios": {}}`: `scenarios is "an object" (allowed: a list)`,
+		`[1]`:               `the file is "a list" (allowed: an object with "scenarios", or one scenario)`,
+		"{\n\"calls\": ,}":  "line 2: invalid character ','",
+		good + "x":          "line 1: more after the end of the JSON",
 		`{"scenarios": [` + with(`{`, `{"id": "a", `) + `,` + with(`{`, `{"id": "a", `) + `]}`: `scenarios[1].id is "a" (allowed: each id once; scenarios[0] has it)`,
 	} {
 		_, err := Parse([]byte(text))

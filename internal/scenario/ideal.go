@@ -60,7 +60,9 @@ func (s Scenario) alone() Scenario {
 	return s
 }
 
-const least = 1e-3 // tokens a second
+// least is the slowest that anything is, in tokens or calls a second: slower, the times
+// of long work are beyond what clocks hold.
+const least = 1e-3
 
 // ideal is a client that knows everything, at work.
 type ideal struct {

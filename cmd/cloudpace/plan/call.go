@@ -14,8 +14,17 @@ type place struct {
 	provider, account, region string
 }
 
+// rush is the time since which a bucket or pool has had nothing to spare, and the way that
+// led to its beginning. A call that waits in it has all of it to thank, and not only its
+// own part: had it come earlier, it would have stood in the same line.
+type rush struct {
+	since time.Time
+	trail *trail
+}
+
 // level is a bucket, and the one above it.
 type level struct {
+	rush
 	bucket  *bucket.Bucket
 	limit   *Limit
 	parent  *level
@@ -24,6 +33,7 @@ type level struct {
 
 // pool is the slots of an account, and who waits for one, in order.
 type pool struct {
+	rush
 	slots *bulkhead.Bulkhead
 	queue []*call
 }
@@ -54,10 +64,14 @@ func (e *engine) call(r *running, op *Operation, tr *trail, done func()) {
 	c.r, c.op, c.trail, c.done, c.since = r, op, tr, done, e.loop.Now()
 	c.leaf = e.leaf(r, op)
 	if c.leaf == nil || c.leaf.take(c.since) {
+		for l := c.leaf; l != nil; l = l.parent {
+			e.calm(&l.rush)
+		}
 		c.enter()
 		return
 	}
 	c.blamed = c.leaf.blame(c.since)
+	c.e.rushes(&c.blamed.rush, c.trail)
 	c.leaf.waiting++
 	if c.blamed != c.leaf {
 		c.blamed.waiting++
@@ -121,12 +135,27 @@ func (c *call) granted() {
 	if c.blamed != c.leaf {
 		c.blamed.waiting--
 	}
-	c.waited(c.blamed.limit)
+	c.waited(c.blamed.limit, &c.blamed.rush)
 	c.enter()
 }
 
+// rushes notes that somebody waits, who has come the way of tr.
+func (e *engine) rushes(r *rush, tr *trail) {
+	if r.trail == nil {
+		r.since, r.trail = e.loop.Now(), e.fork(tr)
+	}
+}
+
+// calm notes that somebody did not have to wait.
+func (e *engine) calm(r *rush) {
+	if r.trail != nil {
+		e.drop(r.trail)
+		r.trail = nil
+	}
+}
+
 // waited puts down what a limit has cost.
-func (c *call) waited(l *Limit) {
+func (c *call) waited(l *Limit, r *rush) {
 	now := c.e.loop.Now()
 	d := now.Sub(c.since)
 	c.since = now
@@ -134,7 +163,12 @@ func (c *call) waited(l *Limit) {
 		return
 	}
 	i := c.e.indexOf(l)
-	c.trail.wait(i, d)
+	if r.trail != nil && r.since.Before(now.Add(-d)) {
+		c.trail.follow(r.trail)
+		c.trail.wait(i, now.Sub(r.since))
+	} else {
+		c.trail.wait(i, d)
+	}
 	w := &c.e.waits[i]
 	w.Calls++
 	w.All += d
@@ -149,9 +183,11 @@ func (c *call) enter() {
 	}
 	c.pool = c.e.poolOf(c.r, c.op.Slots)
 	if c.pool.slots.Take() {
+		c.e.calm(&c.pool.rush)
 		c.send()
 		return
 	}
+	c.e.rushes(&c.pool.rush, c.trail)
 	c.slot = c.pool.slots.Join()
 	c.pool.queue = append(c.pool.queue, c)
 }
@@ -188,7 +224,7 @@ func (e *engine) release(p *pool) {
 			return
 		}
 		p.queue = p.queue[1:]
-		c.waited(c.op.Slots)
+		c.waited(c.op.Slots, &p.rush)
 		c.send()
 	}
 }

@@ -162,3 +162,30 @@ func TestInterrupted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Who comes late to a line that is long already has the line to thank, and not what kept
+// it until then: had it come sooner, it would have waited longer.
+func TestBindsLateComer(t *testing.T) {
+	early, line := &Limit{Key: "early", Rate: 2, Burst: 1}, &Limit{Key: "line", Rate: 1, Burst: 1}
+	slots := &Limit{Key: "slots", Slots: 1}
+	task := func(n int, op Operation) Task {
+		return Task{Provider: "p", Account: "a", Work: &Listing{Operation: &op, Page: 1, Items: n}}
+	}
+	for name, last := range map[*Limit]Operation{line: {Leaf: line}, slots: {Slots: slots}} {
+		per := 1
+		if name == slots {
+			per = int(time.Second / latency)
+		}
+		tasks := []Task{task(37*per, last), task(37*per, last), task(100, Operation{Leaf: early}), task(14*per, last)}
+		r := run(t, tasks, Options{Workers: 3})
+		if r.Binds() != name {
+			t.Errorf("what binds is %+v, not %+v: %+v", r.Binds(), name, r.Waits)
+		}
+		if twice := run(t, tasks, Options{Workers: 3, Twice: early}).Takes; twice < r.Takes*97/100 {
+			t.Errorf("with twice as early a start it takes %s instead of %s", twice, r.Takes)
+		}
+		if twice := run(t, tasks, Options{Workers: 3, Twice: name}).Takes; twice > r.Takes*70/100 {
+			t.Errorf("with twice of what binds it takes %s instead of %s", twice, r.Takes)
+		}
+	}
+}

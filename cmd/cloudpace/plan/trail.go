@@ -3,7 +3,8 @@ package plan
 import "time"
 
 // trail is what one thing after another has taken, up to now, on the way that led here:
-// what came later did so because of it. Where ways meet, the one that came last goes on.
+// what came later did so because of it. Where ways meet, the one that came last goes on;
+// a wait goes back to where the line began that was waited in (rush).
 type trail struct {
 	calls  time.Duration   // of answers that were waited for
 	waited []time.Duration // by limit
