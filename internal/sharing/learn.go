@@ -95,10 +95,25 @@ func (n *learner) mark(at float64) (k learning.Mark) {
 	return k
 }
 
+// begin makes a learner, or one for other limits in the place of another: the tokens of
+// that are nobody's, and no more are handed out for it, nor sooner.
+func (b *Bucket) begin(now time.Time, l Limits) {
+	n, before := newLearner(now, l), b.learner
+	if before != nil {
+		t := before.since(now)
+		n.model.Drain()
+		n.model.Hold(n.since(now) + before.model.When(math.Max(t, before.model.Last())) - t)
+	}
+	for _, m := range b.members {
+		m.out = 0
+	}
+	b.learner = n
+}
+
 // askLearned is Ask of a bucket that learns.
 func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
 	if b.learner == nil || b.learner.under != a.Limits {
-		b.learner = newLearner(now, a.Limits)
+		b.begin(now, a.Limits)
 	}
 	n := b.learner
 	m, t := n.model, n.since(now)
