@@ -66,6 +66,7 @@ func Run(t *testing.T, within func(t *testing.T, test func(*testing.T, Harness))
 		test func(*testing.T, Harness)
 	}{
 		{"Law", testLaw},
+		{"LawOfLearning", testLawOfLearning},
 		{"LawOfSlots", testLawOfSlots},
 		{"EqualShares", testEqualShares},
 		{"NeverMoreThanThereIs", testNeverMore},
