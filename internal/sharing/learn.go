@@ -123,7 +123,7 @@ func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
 	m.Unused(back, true)
 	me.out -= back
 	n.hear(now, me, a)
-	m.Hold(t + a.Pause.Seconds())
+	m.Hold(t + min(a.Pause, a.MaxPause).Seconds())
 	for range min(a.Debt, int(math.Ceil(a.Burst))) {
 		m.Send(m.Last(), true)
 		me.out++
@@ -153,7 +153,7 @@ func (n *learner) hear(now time.Time, me *member, a Ask) {
 	}
 	m.ServedLate(n.mark(n.since(now.Add(-o.Last))), o.Served, o.Trip.Seconds())
 	m.UnknownLate(o.Unknown)
-	m.RefusedLate(n.mark(n.since(now.Add(-o.First))), o.Refused, max(0, a.Hint-a.Ago).Seconds())
+	m.RefusedLate(n.mark(n.since(now.Add(-o.First))), o.Refused, min(max(0, a.Hint-a.Ago), a.MaxPause).Seconds())
 	m.Unused(o.Dropped, false)
 }
 

@@ -32,3 +32,20 @@ func TestLearnsAnewForOtherLimits(t *testing.T) {
 		t.Errorf("a pause of 10 s is %s for one that is configured otherwise, and it gets %d tokens", g.Paused, g.Tokens)
 	}
 }
+
+// No pause is longer than the configuration allows.
+func TestLearnedPause(t *testing.T) {
+	l := Limits{Rate: 20, Burst: 100, MinRate: 2, MaxPause: 5 * sec, Learn: true}
+	for _, a := range []Ask{
+		{Throttled: true, Hint: 3600 * sec, Outcomes: Outcomes{Refused: 1}},
+		{Throttled: true, Hint: 3600 * sec, Ago: sec, Outcomes: Outcomes{Refused: 1}},
+		{Pause: 3600 * sec},
+	} {
+		var b Bucket
+		b.Ask(at(0), "a", Ask{Limits: l, Want: 1})
+		a.Limits = l
+		if g := b.Ask(at(sec), "a", a); g.Paused != 5*sec {
+			t.Errorf("%+v: paused for %s", a, g.Paused)
+		}
+	}
+}
