@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/cloudpace/cloudpace/fleet"
@@ -14,10 +15,6 @@ import (
 // attempts is how often an ask of a bucket that learns is worked out, at most: once, and
 // again each time that another member was quicker.
 const attempts = 16
-
-// jitter is the longest wait before the third attempt; before each further one it is as
-// much longer.
-const jitter = 500 * time.Microsecond
 
 // learned is what a key of a bucket that learns holds, and an ask for it on its way.
 type learned struct {
@@ -31,6 +28,9 @@ type learned struct {
 	given  sharing.Grant // if what was made of the bucket is kept
 	done   bool
 }
+
+// open tells that it has come to no end.
+func (l *learned) open() bool { return !l.done && l.grant.Err == nil }
 
 // read is the first call.
 func (l *learned) read() *call {
@@ -80,39 +80,51 @@ func (l *learned) written(reply []string) error {
 }
 
 // learn brings asks to an end that were read: all that are left in one message, until each
-// is kept or has failed.
+// is kept or has failed. Where another member was quicker the answer has what is there now;
+// where that happens again they are in each other's way, and come apart by waiting.
 func (s *Store) learn(ctx context.Context, member string, asks []*learned) error {
+	trip := time.Duration(0)
 	for attempt := range attempts {
-		left := asks[:0:0]
-		b := batch{s: s}
-		for _, l := range asks {
-			if l.done || l.grant.Err != nil {
-				continue
-			}
-			c, err := l.write(member)
-			if err != nil {
-				l.grant.Err = err
-				continue
-			}
-			left = append(left, l)
-			b.add(c, l.written, &l.grant.Err)
-		}
-		if asks = left; len(asks) == 0 {
+		if !slices.ContainsFunc(asks, (*learned).open) {
 			return nil
 		}
-		if attempt > 1 && !pause(ctx, rand.N(time.Duration(attempt-1)*jitter)) { //nolint:gosec // it only spreads
-			return ctx.Err()
+		if attempt > 1 {
+			if !pause(ctx, rand.N(1+time.Duration(attempt)*trip)) { //nolint:gosec // it only spreads
+				return ctx.Err()
+			}
+			if err := s.each(ctx, asks, func(l *learned) (*call, error) { return l.read(), nil }, (*learned).take); err != nil {
+				return err
+			}
 		}
-		if err := b.run(ctx); err != nil {
+		began := time.Now()
+		if err := s.each(ctx, asks, func(l *learned) (*call, error) { return l.write(member) }, (*learned).written); err != nil {
 			return err
 		}
+		trip = time.Since(began)
 	}
 	for _, l := range asks {
-		if !l.done && l.grant.Err == nil {
+		if l.open() {
 			l.grant.Err = s.fault(ctx, l.key, errBusy)
 		}
 	}
 	return nil
+}
+
+// each makes a call for each ask that is open.
+func (s *Store) each(ctx context.Context, asks []*learned, next func(*learned) (*call, error), read func(*learned, []string) error) error {
+	b := batch{s: s}
+	for _, l := range asks {
+		if !l.open() {
+			continue
+		}
+		c, err := next(l)
+		if err != nil {
+			l.grant.Err = err
+			continue
+		}
+		b.add(c, func(reply []string) error { return read(l, reply) }, &l.grant.Err)
+	}
+	return b.run(ctx)
 }
 
 // errBusy is an ask that came to nothing.

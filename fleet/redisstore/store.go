@@ -64,7 +64,7 @@ func (s *Store) Exchange(ctx context.Context, member string, asks []fleet.Bucket
 // some gives the asks an error that came to no end, and tells whether others have an answer.
 func some(grants []fleet.BucketGrant, learns []*learned, err error) bool {
 	for _, l := range learns {
-		if !l.done && l.grant.Err == nil {
+		if l.open() {
 			l.grant.Err = err
 		}
 	}
