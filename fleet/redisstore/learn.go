@@ -89,7 +89,7 @@ func (s *Store) learn(ctx context.Context, member string, asks []*learned) error
 			return nil
 		}
 		if attempt > 1 {
-			if !pause(ctx, rand.N(1+time.Duration(attempt)*trip)) { //nolint:gosec // it only spreads
+			if !pause(ctx, rand.N(1+time.Duration(attempt)*trip)) {
 				return ctx.Err()
 			}
 			if err := s.each(ctx, asks, func(l *learned) (*call, error) { return l.read(), nil }, (*learned).take); err != nil {

@@ -124,7 +124,7 @@ func testLearnsQuota(t *testing.T, h Harness) {
 			members = append(members, m)
 			w.in(0, m.ask)
 		}
-		for w.loop.Step() { //nolint:revive // until nothing is left
+		for w.loop.Step() {
 		}
 		got, want := float64(w.server.Accepted), 100+c.server*c.lasts.Seconds()
 		refused := float64(w.server.Throttled) / (got + float64(w.server.Throttled))

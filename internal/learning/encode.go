@@ -89,10 +89,10 @@ func (k *Mark) Pack(p *packed.Packer, at float64, after Mark) {
 	p.Near(&k.at, at)
 	n := uint64(k.n - after.n)
 	p.Uint(&n)
-	k.n = after.n + uint32(n) //nolint:gosec // the end of a number, as it is
+	k.n = after.n + uint32(n)
 	level := uint64(math.Float32bits(k.level) ^ math.Float32bits(after.level))
 	p.Uint(&level)
-	k.level = math.Float32frombits(uint32(level) ^ math.Float32bits(after.level)) //nolint:gosec // as above
+	k.level = math.Float32frombits(uint32(level) ^ math.Float32bits(after.level))
 	if n > math.MaxUint32 || level > math.MaxUint32 || !(math.Abs(float64(k.level)) <= largest) {
 		p.Fail()
 	}
@@ -101,7 +101,7 @@ func (k *Mark) Pack(p *packed.Packer, at float64, after Mark) {
 // Possible tells whether n calls in a row, the last of them with a mark, can be of this
 // model.
 func (m *Model) Possible(last Mark, n int) bool {
-	back := uint64(uint32(m.sent) - last.n) //nolint:gosec // the end of a number, as it is
+	back := uint64(uint32(m.sent) - last.n)
 	return last.n != 0 && n > 0 && back < m.sent && uint64(n) <= m.sent-back
 }
 

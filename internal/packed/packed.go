@@ -97,13 +97,13 @@ func (p *Packer) Count(v *int) {
 		p.err = fmt.Errorf("a count of %d cannot be kept", *v)
 		return
 	}
-	n := uint64(*v) //nolint:gosec // it is not negative
+	n := uint64(*v)
 	p.Uint(&n)
 	if n > math.MaxInt/4 { // so that a few more can be added
 		p.Fail()
 		return
 	}
-	*v = int(n) //nolint:gosec // it is not larger
+	*v = int(n)
 }
 
 // Bool is yes or no.
@@ -148,19 +148,19 @@ func (p *Packer) Near(v *float64, to float64) {
 
 // Time is a time in whole microseconds. The zero Time is kept as such.
 func (p *Packer) Time(v *time.Time) {
-	n := uint64(v.UnixMicro()) //nolint:gosec // all bits are kept
+	n := uint64(v.UnixMicro())
 	if !p.reading {
 		p.bytes = binary.LittleEndian.AppendUint64(p.bytes, n)
 	} else if b := p.take(8); b != nil {
-		*v = time.UnixMicro(int64(binary.LittleEndian.Uint64(b))) //nolint:gosec // likewise
+		*v = time.UnixMicro(int64(binary.LittleEndian.Uint64(b)))
 	}
 }
 
 // Span is a stretch of time.
 func (p *Packer) Span(v *time.Duration) {
-	n := uint64(*v) //nolint:gosec // all bits are kept
+	n := uint64(*v)
 	p.Uint(&n)
-	*v = time.Duration(n) //nolint:gosec // likewise
+	*v = time.Duration(n)
 }
 
 // Text is a string of any bytes.
