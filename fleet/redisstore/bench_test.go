@@ -20,9 +20,17 @@ func BenchmarkExchange(b *testing.B) {
 	}
 	defer s.Close()
 	l := sharing.Limits{Rate: 1e6, Burst: 1e6, MinRate: 1, Adaptive: true, MaxPause: time.Minute}
+	for _, learns := range []bool{false, true} {
+		l.Learn = learns
+		exchange(b, s, l)
+	}
+}
+
+func exchange(b *testing.B, s *redisstore.Store, l sharing.Limits) {
+	b.Helper()
 	for _, members := range []int{1, 40} {
 		for _, buckets := range []int{1, 10, 100} {
-			b.Run(fmt.Sprintf("buckets=%d/members=%d", buckets, members), func(b *testing.B) {
+			b.Run(fmt.Sprintf("learn=%t/buckets=%d/members=%d", l.Learn, buckets, members), func(b *testing.B) {
 				var asks []fleet.BucketAsk
 				for i := range buckets {
 					asks = append(asks, fleet.BucketAsk{Key: fmt.Sprint(members, " ", i), Ask: sharing.Ask{Limits: l, Want: 1, Succeeded: true}})

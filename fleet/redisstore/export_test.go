@@ -1,4 +1,4 @@
 package redisstore
 
 // Scripts are the texts of all scripts.
-var Scripts = []string{bucketText, slotsText, membersText}
+var Scripts = []string{bucketText, learnText, slotsText, membersText}

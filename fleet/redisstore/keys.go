@@ -2,7 +2,8 @@ package redisstore
 
 import "strings"
 
-// Keys are "cloudpace:bucket:{NAME}", "cloudpace:slots:{NAME}" and "cloudpace:members".
+// Keys are "cloudpace:bucket:{NAME}", "cloudpace:learn:{NAME}" for a bucket that learns,
+// "cloudpace:slots:{NAME}" and "cloudpace:members".
 // A cluster places a key by what is in braces, so a name may have none of its own.
 var (
 	braces   = strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D")
@@ -13,6 +14,9 @@ var (
 
 func (s *Store) bucketKey(name string) string {
 	return s.prefix + ":bucket:{" + braces.Replace(name) + "}"
+}
+func (s *Store) learnKey(name string) string {
+	return s.prefix + ":learn:{" + braces.Replace(name) + "}"
 }
 func (s *Store) slotsKey(name string) string {
 	return s.prefix + ":slots:{" + braces.Replace(name) + "}"

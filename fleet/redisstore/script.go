@@ -12,16 +12,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The scripts are the law of internal/sharing where Redis runs it. Each works on one key.
+// The scripts are the law of internal/sharing where Redis runs it, but for buckets that
+// learn, which it only keeps. Each works on one key.
 var (
 	//go:embed bucket.lua
 	bucketText string
+	//go:embed learn.lua
+	learnText string
 	//go:embed slots.lua
 	slotsText string
 	//go:embed members.lua
 	membersText string
 
 	bucketScript  = newScript(bucketText)
+	learnScript   = newScript(learnText)
 	slotsScript   = newScript(slotsText)
 	membersScript = newScript(membersText)
 )

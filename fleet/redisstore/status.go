@@ -29,6 +29,10 @@ func (s *Store) Status(ctx context.Context) (fleet.Status, error) {
 			b.add(&call{script: bucketScript, key: key, args: []any{"status"}}, func(reply []string) error {
 				return readBucket(&st, name, reply)
 			}, &bad)
+		case ok && kind == "learn":
+			b.add(&call{script: learnScript, key: key, args: []any{"read"}}, func(reply []string) error {
+				return readLearned(&st, name, reply)
+			}, &bad)
 		case ok && kind == "slots":
 			b.add(&call{script: slotsScript, key: key, args: []any{"status"}}, func(reply []string) error {
 				return readSlots(&st, name, reply)

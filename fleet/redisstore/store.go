@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -33,10 +34,17 @@ var _ fleet.Store = (*Store)(nil)
 func (s *Store) Exchange(ctx context.Context, member string, asks []fleet.BucketAsk) ([]fleet.BucketGrant, error) {
 	grants := make([]fleet.BucketGrant, len(asks))
 	b := batch{s: s}
+	var learns []*learned
 	for i, a := range asks {
 		ask, err := a.Sane()
 		if err != nil {
 			grants[i].Err = err
+			continue
+		}
+		if ask.Learn {
+			l := &learned{key: s.learnKey(a.Key), ask: ask, grant: &grants[i]}
+			learns = append(learns, l)
+			b.add(l.read(), l.take, &grants[i].Err)
 			continue
 		}
 		b.add(&call{script: bucketScript, key: s.bucketKey(a.Key), args: bucketArgs(member, ask)}, func(reply []string) (err error) {
@@ -47,7 +55,20 @@ func (s *Store) Exchange(ctx context.Context, member string, asks []fleet.Bucket
 	if err := b.run(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.learn(ctx, member, learns); err != nil && !some(grants, learns, err) {
+		return nil, err
+	}
 	return grants, nil
+}
+
+// some gives the asks an error that came to no end, and tells whether others have an answer.
+func some(grants []fleet.BucketGrant, learns []*learned, err error) bool {
+	for _, l := range learns {
+		if l.open() {
+			l.grant.Err = err
+		}
+	}
+	return slices.ContainsFunc(grants, func(g fleet.BucketGrant) bool { return g.Err == nil })
 }
 
 func bucketArgs(member string, a sharing.Ask) []any {

@@ -82,12 +82,12 @@ func TestStore(t *testing.T) {
 // law: the scripts ask a key for the time, and the server for nothing.
 func TestLaw(t *testing.T) {
 	t.Parallel()
-	server := redistest.Start(t)
+	server := redistest.Start(t, "--databases", "100")
 	db := 0
 	storetest.Run(t, func(t *testing.T, test func(*testing.T, storetest.Harness)) {
 		db++
-		url := fmt.Sprintf("redis://%s/%d", server.Addr, db%16)
-		c := newClock(t, server.Addr, db%16)
+		url := fmt.Sprintf("redis://%s/%d", server.Addr, db)
+		c := newClock(t, server.Addr, db)
 		c.Sleep(0)
 		test(t, storetest.Harness{Store: c.store(t, url), Now: c.Now, Sleep: c.Sleep, Back: func(d time.Duration) { c.Sleep(-d) }})
 	})

@@ -73,23 +73,56 @@ const scripts, turns = 30, 80
 
 // testLaw: whatever members say in whatever order, the answers are those of the law.
 func testLaw(t *testing.T, h Harness) {
+	t.Helper()
+	lives(t, h, "", script.limits, script.ask)
+}
+
+// testLawOfLearning does the same for buckets that learn.
+func testLawOfLearning(t *testing.T, h Harness) {
+	t.Helper()
+	lives(t, h, "learning ", script.learning, script.outcomes)
+}
+
+// learning gives limits of a bucket that learns.
+func (r script) learning() sharing.Limits {
+	l := r.limits()
+	l.Learn, l.Soft = true, r.IntN(2) == 0
+	return l
+}
+
+// outcomes is an ask that tells what became of calls besides.
+func (r script) outcomes(l sharing.Limits) sharing.Ask {
+	a := r.ask(l)
+	a.Served, a.Last, a.Trip = r.IntN(1+a.Want/2), r.time(ms, sec), r.time(100*ms, sec)
+	if r.IntN(10) == 0 {
+		a.Unknown, a.Dropped = r.IntN(3), r.IntN(3)
+	}
+	if a.Throttled {
+		a.Refused, a.First = 1+r.IntN(3), r.time(100*ms, sec)
+	}
+	return a
+}
+
+// lives compares the answers to members with those of the law.
+func lives(t *testing.T, h Harness, kind string, limit func(script) sharing.Limits, say func(script, sharing.Limits) sharing.Ask) {
+	t.Helper()
 	if h.Now == nil {
 		return
 	}
 	for seed := range scripts {
 		r := script{rand.New(rand.NewPCG(uint64(seed), 1))}
-		keys := []string{fmt.Sprint("one", seed), fmt.Sprint("two ", seed)}
+		keys := []string{fmt.Sprint(kind, "one", seed), fmt.Sprint(kind, "two ", seed)}
 		model := map[string]*sharing.Bucket{keys[0]: {}, keys[1]: {}}
-		limits := map[string]sharing.Limits{keys[0]: r.limits(), keys[1]: r.limits()}
+		limits := map[string]sharing.Limits{keys[0]: limit(r), keys[1]: limit(r)}
 		for turn := range turns {
 			r.pass(h)
 			now, member := h.Now(), []string{"a", "b", "c", "d e"}[r.IntN(4)]
 			var asks []fleet.BucketAsk
 			for _, key := range keys {
 				if r.IntN(30) == 0 {
-					limits[key] = r.limits()
+					limits[key] = limit(r)
 				}
-				asks = append(asks, fleet.BucketAsk{Key: key, Ask: r.ask(limits[key])})
+				asks = append(asks, fleet.BucketAsk{Key: key, Ask: say(r, limits[key])})
 			}
 			got, err := h.Store.Exchange(t.Context(), member, asks)
 			if err != nil {

@@ -231,6 +231,8 @@ func testExpiry(t *testing.T, h Harness) {
 	check("an open circuit", 1000*sec+soon)
 	one(t, h.Store, "a", "k", sharing.Ask{Limits: sharing.Limits{Rate: 1e-6, Burst: 1e9, MinRate: 1e-6}, Want: 1000, Debt: 1000})
 	check("a bucket that never fills", 100*365*24*time.Hour)
+	one(t, h.Store, "a", "l", sharing.Ask{Limits: learning(true), Want: 100, Throttled: true, Hint: 100 * sec})
+	check("what was learned", 100*365*24*time.Hour)
 	slots(t, h.Store, "a", "p", sharing.SlotAsk{Max: 1, Want: 1, Lasts: 1})
 	slots(t, h.Store, "a", "q", sharing.SlotAsk{Max: 1, Want: 1, Lasts: 1000 * time.Hour})
 	present(t, h.Store, "a", 1000*time.Hour)

@@ -66,11 +66,17 @@ func Run(t *testing.T, within func(t *testing.T, test func(*testing.T, Harness))
 		test func(*testing.T, Harness)
 	}{
 		{"Law", testLaw},
+		{"LawOfLearning", testLawOfLearning},
 		{"LawOfSlots", testLawOfSlots},
 		{"EqualShares", testEqualShares},
 		{"NeverMoreThanThereIs", testNeverMore},
 		{"LostAnswers", testLostAnswers},
 		{"WhatOneLearnsAllKnow", testLearned},
+		{"WhatOneLearnsOfAServer", testLearnedByAll},
+		{"QuotaIsLearned", testLearnsQuota},
+		{"LearnerThatIsGone", testLearnerGone},
+		{"LearningBesideNot", testTwoWays},
+		{"NeverMoreWhileItLearns", testNeverMoreLearning},
 		{"KeysAreIndependent", testIndependent},
 		{"AnyName", testAnyName},
 		{"BadAsks", testBadAsks},

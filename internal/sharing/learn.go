@@ -95,10 +95,25 @@ func (n *learner) mark(at float64) (k learning.Mark) {
 	return k
 }
 
+// begin makes a learner, or one for other limits in the place of another: the tokens of
+// that are nobody's, and no more are handed out for it, nor sooner.
+func (b *Bucket) begin(now time.Time, l Limits) {
+	n, before := newLearner(now, l), b.learner
+	if before != nil {
+		t := before.since(now)
+		n.model.Drain()
+		n.model.Hold(n.since(now) + before.model.When(math.Max(t, before.model.Last())) - t)
+	}
+	for _, m := range b.members {
+		m.out = 0
+	}
+	b.learner = n
+}
+
 // askLearned is Ask of a bucket that learns.
 func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
 	if b.learner == nil || b.learner.under != a.Limits {
-		b.learner = newLearner(now, a.Limits)
+		b.begin(now, a.Limits)
 	}
 	n := b.learner
 	m, t := n.model, n.since(now)
@@ -108,7 +123,7 @@ func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
 	m.Unused(back, true)
 	me.out -= back
 	n.hear(now, me, a)
-	m.Hold(t + a.Pause.Seconds())
+	m.Hold(t + min(a.Pause, a.MaxPause).Seconds())
 	for range min(a.Debt, int(math.Ceil(a.Burst))) {
 		m.Send(m.Last(), true)
 		me.out++
@@ -138,7 +153,7 @@ func (n *learner) hear(now time.Time, me *member, a Ask) {
 	}
 	m.ServedLate(n.mark(n.since(now.Add(-o.Last))), o.Served, o.Trip.Seconds())
 	m.UnknownLate(o.Unknown)
-	m.RefusedLate(n.mark(n.since(now.Add(-o.First))), o.Refused, max(0, a.Hint-a.Ago).Seconds())
+	m.RefusedLate(n.mark(n.since(now.Add(-o.First))), o.Refused, min(max(0, a.Hint-a.Ago), a.MaxPause).Seconds())
 	m.Unused(o.Dropped, false)
 }
 
