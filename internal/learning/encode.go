@@ -27,7 +27,7 @@ func (m *Model) Pack(p *packed.Packer) {
 		p.Number(never)
 	}
 	for _, n := range m.counts() {
-		p.Uint(n)
+		p.Int(n)
 	}
 	for _, n := range []*int{&m.inFlight, &m.owed, &m.held, &m.streak, &m.failures, &m.early, &m.judged} {
 		p.Count(n)
@@ -42,16 +42,16 @@ func (m *Model) Pack(p *packed.Packer) {
 
 func (m *Model) floats() []*float64 {
 	return []*float64{
-		&m.conf.Rate, &m.conf.Burst,
+		&m.conf.Rate, &m.conf.Burst, &m.conf.Floor,
 		&m.rate, &m.weight, &m.burst, &m.burstWeight, &m.unsure, &m.tie, &m.before, &m.noise,
 		&m.level, &m.last, &m.empty, &m.pause, &m.next, &m.paced, &m.trip, &m.cost,
-		&m.cruise, &m.climb, &m.anchor.at, &m.full.at, &m.fuller.at, &m.wasted,
+		&m.cruise, &m.climb, &m.anchor.at, &m.full.at, &m.fuller.at, &m.wasted, &m.told.at, &m.told.left,
 	}
 }
 
-func (m *Model) counts() []*uint64 {
-	list := []*uint64{&m.sent, &m.kept, &m.sounded}
-	for _, at := range []*moment{&m.anchor, &m.full, &m.fuller, &m.raise} {
+func (m *Model) counts() []*int64 {
+	list := []*int64{&m.sent, &m.kept, &m.sounded}
+	for _, at := range []*moment{&m.anchor, &m.full, &m.fuller, &m.raise, &m.told.moment} {
 		list = append(list, &at.sent, &at.kept)
 	}
 	return list
@@ -64,18 +64,18 @@ func (m *Model) possible() bool {
 			return false
 		}
 	}
-	for _, x := range []float64{m.conf.Burst, m.burst, m.unsure, m.noise, m.trip, m.cost, m.cruise, m.climb, m.wasted, m.before} {
+	for _, x := range []float64{m.conf.Burst, m.conf.Floor, m.told.left, m.burst, m.unsure, m.noise, m.trip, m.cost, m.cruise, m.climb, m.wasted, m.before} {
 		if !(x >= 0 && x <= largest*largest) {
 			return false
 		}
 	}
-	for _, t := range []float64{m.last, m.empty, m.pause, m.next, m.paced, m.anchor.at, m.full.at, m.fuller.at, m.reacted, m.raise.at} {
+	for _, t := range []float64{m.last, m.empty, m.pause, m.next, m.paced, m.anchor.at, m.full.at, m.fuller.at, m.reacted, m.raise.at, m.told.at} {
 		if !(t <= farthest && (t >= -farthest || math.IsInf(t, -1))) {
 			return false
 		}
 	}
 	for _, n := range m.counts() {
-		if *n > largest {
+		if *n > largest || *n < -largest {
 			return false
 		}
 	}
@@ -101,8 +101,8 @@ func (k *Mark) Pack(p *packed.Packer, at float64, after Mark) {
 // Possible tells whether n calls in a row, the last of them with a mark, can be of this
 // model.
 func (m *Model) Possible(last Mark, n int) bool {
-	back := uint64(uint32(m.sent) - last.n)
-	return last.n != 0 && n > 0 && back < m.sent && uint64(n) <= m.sent-back
+	back := int64(uint32(m.sent) - last.n)
+	return last.n != 0 && n > 0 && back < m.sent && int64(n) <= m.sent-back
 }
 
 // InFlight is how many calls have no outcome yet.

@@ -91,6 +91,20 @@ func (p *Packer) Uint(v *uint64) {
 	*v, p.bytes = n, p.bytes[size:]
 }
 
+// Int is a number that is small as a rule, and may be negative.
+func (p *Packer) Int(v *int64) {
+	if !p.reading {
+		p.bytes = binary.AppendVarint(p.bytes, *v)
+		return
+	}
+	n, size := binary.Varint(p.bytes)
+	if p.err != nil || size <= 0 {
+		p.Fail()
+		return
+	}
+	*v, p.bytes = n, p.bytes[size:]
+}
+
 // Count is a number that is not negative.
 func (p *Packer) Count(v *int) {
 	if !p.reading && *v < 0 {

@@ -174,7 +174,7 @@ func TestBytesHaveEverything(t *testing.T) {
 				switch v.Kind() {
 				case reflect.Bool:
 					v.SetBool(!v.Bool())
-				case reflect.Int:
+				case reflect.Int, reflect.Int64:
 					by := int64(1)
 					if strings.HasSuffix(p, ".out") {
 						by = -1 // more than are under way cannot be

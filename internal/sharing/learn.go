@@ -73,7 +73,7 @@ const lotsKept = 256
 
 func newLearner(now time.Time, l Limits) *learner {
 	n := &learner{epoch: now.Add(-time.Second), under: l}
-	n.model = learning.New(learning.Limits{Rate: l.Rate, Burst: math.Max(1, l.Burst)}, !l.Soft, n.since(now))
+	n.model = learning.New(learning.Limits{Rate: l.Rate, Burst: math.Max(1, l.Burst), Floor: l.MinRate}, !l.Soft, n.since(now))
 	return n
 }
 
