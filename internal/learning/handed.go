@@ -72,5 +72,20 @@ func (m *Model) Unused(n int, back bool) {
 // UnknownLate takes in that nothing is known of n calls.
 func (m *Model) UnknownLate(n int) { m.inFlight -= n }
 
-// Drain takes in that what seems to be stored is not there.
-func (m *Model) Drain() { m.level = math.Min(m.level, 0) }
+// Drain takes in that no more is stored than so many tokens.
+func (m *Model) Drain(to float64) { m.level = math.Min(m.level, to) }
+
+// Confine puts other limits in force. What was learned stays, within them if they are
+// hard, and no tokens come of it.
+func (m *Model) Confine(conf Limits, hard bool) {
+	m.conf, m.hard = conf, hard
+	if !m.taught {
+		m.rate, m.burst = conf.Rate, conf.Burst
+		m.weigh(m.weight)
+	}
+	m.rate = m.bounded(m.rate)
+	if hard {
+		m.burst = math.Min(m.burst, conf.Burst)
+	}
+	m.level = math.Min(m.level, m.burst)
+}

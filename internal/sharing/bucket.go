@@ -116,7 +116,7 @@ func (b *Bucket) Ask(now time.Time, name string, a Ask) Grant {
 	if a.Learn {
 		return b.askLearned(now, name, a)
 	}
-	b.learner = nil
+	b.unlearn(now)
 	me := b.member(name)
 	b.give(now, name, a.Back)
 	b.learn(now, a)

@@ -48,8 +48,9 @@ type learner struct {
 	model *learning.Model
 	epoch time.Time // the beginning of the model's time
 	lots  []lot     // handed out lately, in order
-	turns int       // members that came too early for the next token
-	under Limits    // those that the model was made for
+	round uint64    // batches handed out
+	turns int       // members that came too early for the next one
+	under Limits    // those that the model keeps to
 }
 
 // lot is a batch that was handed out.
@@ -71,6 +72,9 @@ const lead = 20 * time.Millisecond
 // them was refused learns nothing from it.
 const lotsKept = 256
 
+// lotMost bounds one batch: who wants more asks again.
+const lotMost = 10_000
+
 func newLearner(now time.Time, l Limits) *learner {
 	n := &learner{epoch: now.Add(-time.Second), under: l}
 	n.model = learning.New(learning.Limits{Rate: l.Rate, Burst: math.Max(1, l.Burst)}, !l.Soft, n.since(now))
@@ -78,6 +82,47 @@ func newLearner(now time.Time, l Limits) *learner {
 }
 
 func (n *learner) since(t time.Time) float64 { return t.Sub(n.epoch).Seconds() }
+func (n *learner) at(s float64) time.Time    { return n.epoch.Add(duration(s)) }
+
+// learns makes the bucket one that learns, under the limits of who asks. What is stored,
+// what is handed out already, and a pause stay as they were.
+func (b *Bucket) learns(now time.Time, l Limits) *learner {
+	switch n := b.learner; {
+	case n == nil:
+		n = newLearner(now, l)
+		n.model.Drain(math.Min(b.burst(), b.stored(now)))
+		n.model.Hold(n.since(b.free.Add(b.span(1))))
+		n.model.Hold(n.since(b.paused))
+		for _, m := range b.members {
+			m.out = 0 // of before
+		}
+		b.learner = n
+	case n.under != l: // of a member that was configured otherwise
+		n.model.Confine(learning.Limits{Rate: l.Rate, Burst: math.Max(1, l.Burst)}, !l.Soft)
+		n.under = l
+	}
+	return b.learner
+}
+
+// unlearn makes it one that does not learn.
+func (b *Bucket) unlearn(now time.Time) {
+	n := b.learner
+	if n == nil {
+		return
+	}
+	b.learner = nil
+	n.model.Advance(n.since(now), b.hungry(now))
+	from := n.at(n.model.Last())
+	if level := n.model.State().Level; level > 0 {
+		from = from.Add(-b.past(level))
+	} else {
+		from = from.Add(b.span(-level))
+	}
+	if from.After(b.free) {
+		b.free = from
+	}
+	b.pause(now, n.at(n.model.Paused()).Sub(now))
+}
 
 // mark finds the call that was sent at a time, as near as its moment tells.
 func (n *learner) mark(at float64) (k learning.Mark) {
@@ -97,10 +142,7 @@ func (n *learner) mark(at float64) (k learning.Mark) {
 
 // askLearned is Ask of a bucket that learns.
 func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
-	if b.learner == nil || b.learner.under != a.Limits {
-		b.learner = newLearner(now, a.Limits)
-	}
-	n := b.learner
+	n := b.learns(now, a.Limits)
 	m, t := n.model, n.since(now)
 	m.Advance(t, b.hungry(now))
 	me := b.member(name)
@@ -114,7 +156,7 @@ func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
 		me.out++
 	}
 	if a.Drained {
-		m.Drain()
+		m.Drain(0)
 	}
 	b.turn(now, a)
 	if me.hungry = a.Want > 0; me.hungry {
