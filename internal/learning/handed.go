@@ -60,6 +60,17 @@ func (m *Model) RefusedLate(k Mark, n int, hint float64) {
 	}
 }
 
+// Taken takes in that n calls went without leave.
+func (m *Model) Taken(n int) {
+	if n <= 0 {
+		return
+	}
+	m.Send(m.last, true)
+	m.sent += uint64(n - 1)
+	m.level -= float64(n - 1)
+	m.inFlight += n - 1
+}
+
 // Unused takes in that n calls never went: their tokens are there still where back says so.
 func (m *Model) Unused(n int, back bool) {
 	m.inFlight -= n
@@ -82,10 +93,17 @@ func (m *Model) Confine(conf Limits, hard bool) {
 	if !m.taught {
 		m.rate, m.burst = conf.Rate, conf.Burst
 		m.weigh(m.weight)
+		m.level = math.Min(m.level, m.burst)
 	}
 	m.rate = m.bounded(m.rate)
-	if hard {
-		m.burst = math.Min(m.burst, conf.Burst)
+	m.Promise()
+}
+
+// Promise keeps a hard model to the burst that was configured, whatever the server has:
+// nobody else counts what goes.
+func (m *Model) Promise() {
+	if m.hard {
+		m.burst = math.Min(m.burst, math.Max(1, m.conf.Burst))
+		m.level = math.Min(m.level, m.burst)
 	}
-	m.level = math.Min(m.level, m.burst)
 }

@@ -94,10 +94,13 @@ type Bucket struct {
 
 // member is what is known of one that asks.
 type member struct {
-	seen   time.Time // when it last wanted something
+	seen   time.Time // when it last wanted something, or was told to come again
 	last   time.Time // the moment of its last token
 	hungry bool
-	out    int // of a bucket that learns: tokens of which nothing was told yet
+	// Of a bucket that learns.
+	out   int    // tokens of which nothing was told yet
+	round uint64 // the batch that it came too early for, and its turn among those
+	turn  int
 }
 
 // active tells whether a member still counts when shares are made.

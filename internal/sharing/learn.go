@@ -149,12 +149,12 @@ func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
 	back := max(0, min(a.Back, me.out))
 	m.Unused(back, true)
 	me.out -= back
+	debt := min(a.Debt, int(math.Ceil(a.Burst)))
+	m.Taken(debt)
+	me.out += debt // before what became of it is heard
 	n.hear(now, me, a)
-	m.Hold(t + a.Pause.Seconds())
-	for range min(a.Debt, int(math.Ceil(a.Burst))) {
-		m.Send(m.Last(), true)
-		me.out++
-	}
+	m.Promise()
+	m.Hold(t + min(a.Pause, a.MaxPause).Seconds())
 	if a.Drained {
 		m.Drain(0)
 	}
@@ -163,6 +163,9 @@ func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
 		me.seen = now
 	}
 	g := n.hand(now, me, a.Want, b.active(now))
+	if me.hungry {
+		me.seen = now.Add(g.Again) // it wants them all the time until it may come again
+	}
 	s := m.State()
 	g.Rate, g.Burst, g.Active = s.Rate, math.Max(1, s.Burst), b.active(now)
 	g.Paused = max(0, duration(m.Paused()-t))
@@ -180,7 +183,12 @@ func (n *learner) hear(now time.Time, me *member, a Ask) {
 	}
 	m.ServedLate(n.mark(n.since(now.Add(-o.Last))), o.Served, o.Trip.Seconds())
 	m.UnknownLate(o.Unknown)
-	m.RefusedLate(n.mark(n.since(now.Add(-o.First))), o.Refused, max(0, a.Hint-a.Ago).Seconds())
+	switch hint := max(0, min(a.Hint, a.MaxPause)-a.Ago).Seconds(); {
+	case o.Refused > 0:
+		m.RefusedLate(n.mark(n.since(now.Add(-o.First))), o.Refused, hint)
+	case a.Throttled: // a call that the bucket did not hand out
+		m.Throttled(m.Last(), learning.Mark{}, hint)
+	}
 	m.Unused(o.Dropped, false)
 }
 
@@ -196,21 +204,25 @@ func (n *learner) hand(now time.Time, me *member, want, active int) Grant {
 	m, t := n.model, n.since(now)
 	at := m.When(math.Max(t, m.Last()))
 	if far := duration(at - t); far > lead {
-		n.turns++ // those that come too early are to come one after another
-		return Grant{Again: far - lead/2 + duration(float64(n.turns-1)/m.Pace())}
+		if me.round != n.round || me.turn == 0 {
+			n.turns++ // those that come too early are to come one after another
+			me.round, me.turn = n.round, n.turns
+		}
+		return Grant{Again: far - lead/2 + duration(float64(me.turn-1)/m.Pace())}
 	}
+	n.round++
 	n.turns = 0
 	m.Advance(at, true)
 	l := lot{first: at}
 	if m.Spares(at) {
-		for l.n < want && m.Spares(at) {
+		for l.n < min(want, lotMost) && m.Spares(at) {
 			l.last = m.Send(at, true)
 			l.n++
 		}
 	} else {
 		q := m.Pace()
 		l.every = Every(q).Seconds()
-		most := min(want, max(1, int(q*learnHorizon.Seconds()/float64(active))))
+		most := min(want, lotMost, max(1, int(q*learnHorizon.Seconds()/float64(active))))
 		for ; l.n < most; l.n++ {
 			at = l.first + float64(l.n)*l.every
 			m.Advance(at, true)

@@ -110,3 +110,154 @@ func TestLearnOtherLimits(t *testing.T) {
 	}
 }
 
+// The longest pause is the configured one, whoever asks for more.
+func TestLearnPausesAreBounded(t *testing.T) {
+	for _, ask := range []Ask{{Throttled: true, Hint: 5 * time.Hour, Outcomes: Outcomes{Refused: 1}}, {Pause: 5 * time.Hour}} {
+		var b Bucket
+		ask.Limits = learns()
+		b.Ask(at(0), "a", Ask{Limits: ask.Limits, Want: 1})
+		g := b.Ask(at(sec), "a", ask)
+		if g.Paused > 300*sec || g.Paused < 299*sec {
+			t.Errorf("paused for %s, want 5 min", g.Paused)
+		}
+	}
+}
+
+// Who was told to come later still waits: what refills meanwhile proves nothing, and is
+// not spent as a burst.
+func TestLearnPausedMembersStillWait(t *testing.T) {
+	var b Bucket
+	l := learns()
+	for _, name := range []string{"a", "b"} {
+		b.Ask(at(0), name, Ask{Limits: l, Want: 50})
+	}
+	g := b.Ask(at(sec), "a", Ask{Limits: l, Want: 50, Throttled: true, Hint: 10 * sec, Outcomes: Outcomes{Refused: 1, First: 100 * ms}})
+	if g.Active != 2 {
+		t.Errorf("%d want tokens in the pause, of two", g.Active)
+	}
+	now := at(sec + g.Again)
+	if g = b.Ask(now, "a", Ask{Limits: l, Want: 50}); g.Tokens != 1 {
+		t.Errorf("after a pause a burst of %d goes", g.Tokens)
+	}
+}
+
+// A member that asks again and again does not send the others further away.
+func TestLearnTurns(t *testing.T) {
+	var b Bucket
+	l := learns()
+	l.Rate, l.Burst = 1, 1
+	b.Ask(at(0), "a", Ask{Limits: l, Want: 5})
+	for i := range 500 {
+		b.Ask(at(time.Duration(i)*ms), "a", Ask{Limits: l, Want: 5, Debt: i % 2})
+	}
+	if g := b.Ask(at(500*ms), "b", Ask{Limits: l, Want: 5}); g.Again > 4*sec {
+		t.Errorf("who comes second of two is told to come again in %s", g.Again)
+	}
+}
+
+// What is told of tokens that were taken without leave, before the store knew of them or
+// with it, leaves nothing in flight.
+func TestLearnDebtEnds(t *testing.T) {
+	for _, asks := range [][]Ask{
+		{{Debt: 3, Outcomes: Outcomes{Served: 3, Trip: ms}}},
+		{{Debt: 50, Outcomes: Outcomes{Unknown: 50}}},
+	} {
+		var b Bucket
+		b.Ask(at(0), "a", Ask{Limits: learns(), Want: 1})
+		for i, ask := range asks {
+			ask.Limits = learns()
+			b.Ask(at(time.Duration(i)*ms), "a", ask)
+		}
+		if out := b.members["a"].out; out != 1 {
+			t.Errorf("%+v: %d in flight, want the one that was handed out", asks, out)
+		}
+	}
+}
+
+// A refusal holds for all also where it is not known which call was refused.
+func TestLearnThrottleOfAnUnknownCall(t *testing.T) {
+	var b Bucket
+	l := learns()
+	b.Ask(at(0), "a", Ask{Limits: l, Throttled: true, Hint: 7 * sec, Ago: sec})
+	if g := b.Ask(at(0), "b", Ask{Limits: l, Want: 5}); g.Paused != 6*sec || g.Tokens > 0 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// Whatever members say, a bucket that learns keeps to numbers, and answers soon.
+func TestNothingSpoilsABucketThatLearns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SampledFrom([]int{0, 0, 1, 3, 20, 1000, math.MaxInt, math.MinInt, -1})
+		times := rapid.SampledFrom([]time.Duration{0, 1, ms, sec, 400 * sec, math.MaxInt64, math.MinInt64})
+		numbers := rapid.SampledFrom([]float64{1e-6, 0.2, 20, 1e6, 1e9})
+		var b Bucket
+		now := epoch
+		for range rapid.IntRange(1, 60).Draw(t, "asks") {
+			now = now.Add(time.Duration(rapid.IntRange(-5000, 5000).Draw(t, "ms")) * ms)
+			a := hostile(t, Limits{
+				Rate: numbers.Draw(t, "rate"), Burst: numbers.Draw(t, "burst"),
+				Learn: rapid.IntRange(0, 9).Draw(t, "learn") > 0, Soft: rapid.Bool().Draw(t, "soft"), MaxPause: 300 * sec,
+			})
+			a.Outcomes = Outcomes{
+				Served: sizes.Draw(t, "served"), Last: times.Draw(t, "last"), Trip: times.Draw(t, "trip"), Unknown: sizes.Draw(t, "unknown"),
+				Refused: sizes.Draw(t, "refused"), First: times.Draw(t, "first"), Dropped: sizes.Draw(t, "dropped"),
+			}
+			sane, err := a.Sane()
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := b.Ask(now, rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "member"), sane)
+			s := b.Status(now)
+			for _, x := range []float64{g.Rate, g.Burst, s.Tokens, s.MaxRate, s.Burst, s.Rate} {
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					t.Fatalf("%+v, %+v", g, s)
+				}
+			}
+			if !sane.Soft && g.Rate > sane.Rate || g.Rate <= 0 || g.Rate > mostRate || g.Burst < 1 || g.Tokens < 0 || g.Tokens > sane.Want || g.Every < 0 || g.Again < 0 || g.Active < 1 {
+				t.Fatalf("%+v of %+v", g, sane)
+			}
+			if lasts := b.Lasts(now); lasts <= 0 {
+				t.Fatalf("lasts %s", lasts)
+			}
+		}
+	})
+}
+
+// A server that has more stored than was configured does not have more asked of it, where
+// the ceiling is hard.
+func TestLearnHardBurst(t *testing.T) {
+	var b Bucket
+	l := learns()
+	l.Burst = 10
+	tokens, last, largest := 100.0, epoch, 0.0 // of a server that fills at 10 a second
+	now := epoch
+	for range 20 { // bursts of 200 calls with a minute between them
+		now = now.Add(time.Minute)
+		for left := 200; left > 0; {
+			g := b.Ask(now, "a", Ask{Limits: l, Want: left})
+			largest = math.Max(largest, g.Burst)
+			var o Outcomes
+			list := moments(now, g)
+			for _, at := range list {
+				tokens = math.Min(100, tokens+10*at.Sub(last).Seconds())
+				if last = at; tokens >= 1 {
+					tokens--
+					left--
+					o.Served++
+				} else {
+					o.Refused++
+				}
+			}
+			if len(list) > 0 {
+				now = list[len(list)-1].Add(30 * ms)
+				o.Last, o.First, o.Trip = 30*ms, 30*ms, 30*ms
+				b.Ask(now, "a", Ask{Limits: l, Throttled: o.Refused > 0, Outcomes: o})
+			} else {
+				now = now.Add(max(g.Again, ms))
+			}
+		}
+	}
+	if largest > l.Burst {
+		t.Errorf("a burst of %g is in force, and %g is configured", largest, l.Burst)
+	}
+}
