@@ -37,6 +37,7 @@ type Bucket struct {
 	feed        *feed           // nil: time fills the bucket
 	model       *learning.Model // nil: it does not learn
 	epoch       time.Time       // the beginning of the model's time
+	begun       float64         // when the model began, by its own time
 	whole       *Options        // the bucket's own, while others share it; nil otherwise
 
 	// slowed tells without the lock that there is something to recover.
@@ -82,7 +83,7 @@ func (b *Bucket) Return(now time.Time, k Mark) {
 		l.advance(now)
 		l.tokens++
 	}
-	if _, leased := k.Stamped(); b.model != nil && k != (Mark{}) && !leased {
+	if b.knows(k) {
 		b.model.Unsent(k)
 	}
 	g.dispatch(now) // first, because a queue has room for more than a burst
@@ -226,7 +227,7 @@ func (b *Bucket) canTake(now time.Time) bool {
 func (b *Bucket) take(now time.Time) (k Mark) {
 	switch m := b.learns(); {
 	case m != nil:
-		k = m.Send(b.since(now), b.queue.n > 0)
+		k = m.Send(math.Max(b.since(now), b.begun), b.queue.n > 0) // who asked before the model began is let go by it
 	case b.model != nil:
 		k = learning.Stamp(b.since(now))
 	}

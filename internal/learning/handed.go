@@ -17,6 +17,9 @@ func (m *Model) Last() float64 { return m.last }
 // Paused is when a pause ends; it may be past.
 func (m *Model) Paused() float64 { return m.pause }
 
+// Before tells whether a call was let go before a time, or by nobody that is known here.
+func (k Mark) Before(at float64) bool { return k.at < at }
+
 // Handed gives the mark of one of the calls that were handed out with an evenly spaced
 // batch: the n-th before the last.
 func (m *Model) Handed(last Mark, n int, at float64) Mark {

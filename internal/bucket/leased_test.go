@@ -1,0 +1,50 @@
+package bucket
+
+import (
+	"testing"
+	"time"
+)
+
+// leasing is a bucket that learns, and may go beyond its limits.
+func leasing(now time.Time) *Bucket {
+	return New(Options{Rate: 20, Burst: 100, Learn: true, Soft: true, MaxPause: time.Minute}, nil, now)
+}
+
+// What is told of calls that another model let go teaches a new one nothing.
+func TestLearnMarksOfBefore(t *testing.T) {
+	ways := map[string]func(*Bucket, time.Time){
+		"leased and freed": func(b *Bucket, now time.Time) { b.Lease(now, 20, 100, func() {}); b.Free(now) },
+		"alone and freed":  func(b *Bucket, now time.Time) { b.Own(now, 5, 25); b.Free(now) },
+		"alone":            func(b *Bucket, now time.Time) { b.Lease(now, 20, 100, func() {}); b.Own(now, 5, 25) },
+	}
+	for name, way := range ways {
+		for _, later := range []time.Duration{0, time.Second} {
+			now := time.Unix(1000, 0)
+			b := leasing(now)
+			var marks []Mark
+			for range 4 {
+				k, ok := b.Take(now)
+				if !ok {
+					t.Fatal("no token")
+				}
+				marks = append(marks, k)
+			}
+			marks[2] = b.Hold(marks[2])
+			now = now.Add(later)
+			way(b, now)
+			want := b.model.State()
+			b.Succeeded(now, marks[0])
+			b.Throttled(now, marks[1], 0)
+			b.Settled(now, marks[1])
+			marks[2] = b.Go(now, marks[2])
+			b.Unknown(marks[2])
+			b.Return(now, marks[3])
+			if got := b.model.State(); got.Rate != want.Rate || got.Burst != want.Burst || got.Throttles != 0 || got.Level > got.Burst {
+				t.Errorf("%s, %s later: %+v, want %+v", name, later, got, want)
+			}
+			if now = now.Add(time.Hour); !b.Idle(now) {
+				t.Errorf("%s, %s later: it is not idle in the end: %+v", name, later, b.State(now))
+			}
+		}
+	}
+}
