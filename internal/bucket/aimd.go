@@ -47,7 +47,7 @@ func (b *Bucket) Throttled(now time.Time, k Mark, hint time.Duration) (rate floa
 		rate, cut = b.rate, true
 	}
 	if m == nil {
-		b.tokens = math.Min(b.tokens, 0)
+		b.drop()
 	}
 	b.pauseFor(now, hint)
 	g.sweep(now)

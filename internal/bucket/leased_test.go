@@ -48,3 +48,27 @@ func TestLearnMarksOfBefore(t *testing.T) {
 		}
 	}
 }
+
+// Tokens that a pause takes away are told as such, wherever the pause came from.
+func TestLearnDroppedTokens(t *testing.T) {
+	for name, pause := range map[string]func(*Bucket, time.Time, Mark){
+		"a throttle": func(b *Bucket, now time.Time, k Mark) { b.Throttled(now, k, time.Second) },
+		"no hint":    func(b *Bucket, now time.Time, k Mark) { b.Throttled(now, k, 0) },
+		"a pause":    func(b *Bucket, now time.Time, k Mark) { b.Succeeded(now, k); b.Pause(now, time.Second) },
+		"elsewhere": func(b *Bucket, now time.Time, k Mark) {
+			b.Succeeded(now, k)
+			b.Deposit(now, Lease{Pause: time.Second, Rate: 20, Burst: 100})
+		},
+	} {
+		now := time.Unix(1000, 0)
+		b := leasing(now)
+		b.Lease(now, 20, 100, func() {})
+		b.Deposit(now, Lease{Lot: Lot{At: now, N: 3}, Rate: 20, Burst: 100})
+		b.Deposit(now, Lease{Lot: Lot{At: now.Add(time.Second), N: 4}, Rate: 20, Burst: 100})
+		k, _ := b.Take(now)
+		pause(b, now.Add(time.Millisecond), k)
+		if r := b.Report(now.Add(time.Millisecond)); r.Dropped != 6 || r.Served+r.Refused != 1 {
+			t.Errorf("%s: %+v, want 6 tokens dropped of the 7", name, r.Outcomes)
+		}
+	}
+}
