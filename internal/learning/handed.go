@@ -11,6 +11,9 @@ func (m *Model) Pace() float64 { return m.pace() }
 // Spares tells whether a call may go now as part of a burst.
 func (m *Model) Spares(now float64) bool { return m.spares(now) }
 
+// Surplus is how many tokens may go at once, as far as is known.
+func (m *Model) Surplus() float64 { return m.surplus() }
+
 // Last is the time that the model has come to.
 func (m *Model) Last() float64 { return m.last }
 

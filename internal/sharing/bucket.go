@@ -98,10 +98,13 @@ type member struct {
 	last   time.Time // the moment of its last token
 	hungry bool
 	// Of a bucket that learns.
-	out   int    // tokens of which nothing was told yet
-	round uint64 // the batch that it came too early for, and its turn among those
-	turn  int
+	out  int       // tokens of which nothing was told yet
+	turn uint64    // among those that came too early; 0: it did not
+	due  time.Time // when it was told to come for it
 }
+
+// waits tells that a member's turn is still to come: who is late for it has lost it.
+func (m *member) waits(now time.Time) bool { return m.turn > 0 && now.Sub(m.due) <= lead }
 
 // active tells whether a member still counts when shares are made.
 func (m *member) active(now time.Time) bool {
@@ -170,7 +173,7 @@ func (b *Bucket) follow(now time.Time) {
 			*t = t.Add(back)
 		}
 		for _, m := range b.members {
-			m.seen, m.last = m.seen.Add(back), m.last.Add(back)
+			m.seen, m.last, m.due = m.seen.Add(back), m.last.Add(back), m.due.Add(back)
 		}
 		if b.learner != nil {
 			b.learner.epoch = b.learner.epoch.Add(back)

@@ -48,8 +48,7 @@ type learner struct {
 	model *learning.Model
 	epoch time.Time // the beginning of the model's time
 	lots  []lot     // handed out lately, in order
-	round uint64    // batches handed out
-	turns int       // members that came too early for the next one
+	turns uint64    // taken so far by members that came too early
 	under Limits    // those that the model keeps to
 }
 
@@ -162,7 +161,7 @@ func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
 	if me.hungry = a.Want > 0; me.hungry {
 		me.seen = now
 	}
-	g := n.hand(now, me, a.Want, b.active(now))
+	g := b.handLearned(now, me, a.Want)
 	if me.hungry {
 		me.seen = now.Add(g.Again) // it wants them all the time until it may come again
 	}
@@ -192,38 +191,53 @@ func (n *learner) hear(now time.Time, me *member, a Ask) {
 	m.Unused(o.Dropped, false)
 }
 
-// hand gives a member its batch, unless it has enough ahead: what is stored at once, or
-// else what comes at the pace.
-func (n *learner) hand(now time.Time, me *member, want, active int) Grant {
+// ahead counts the members whose turn is before a member's, and not past.
+func (b *Bucket) ahead(now time.Time, me *member) (n int) {
+	for _, m := range b.members {
+		if m != me && m.waits(now) && (!me.waits(now) || m.turn < me.turn) {
+			n++
+		}
+	}
+	return n
+}
+
+// handLearned gives a member its batch, unless it has enough ahead or it is the turn of
+// others: what is stored at once, or else what comes at the pace.
+func (b *Bucket) handLearned(now time.Time, me *member, want int) Grant {
 	if want <= 0 {
+		me.turn = 0
 		return Grant{}
 	}
 	if ahead := me.last.Sub(now); ahead > learnHorizon/2 {
 		return Grant{Again: ahead - learnHorizon/2}
 	}
+	n := b.learner
 	m, t := n.model, n.since(now)
 	at := m.When(math.Max(t, m.Last()))
-	if far := duration(at - t); far > lead {
-		if me.round != n.round || me.turn == 0 {
-			n.turns++ // those that come too early are to come one after another
-			me.round, me.turn = n.round, n.turns
+	q := m.Pace()
+	most := min(lotMost, max(1, int(q*learnHorizon.Seconds()/float64(b.active(now)))))
+	others := b.ahead(now, me)
+	far := duration(at - t)
+	if far > lead || others > 0 && m.Surplus() < float64((others+1)*most) {
+		if !me.waits(now) {
+			n.turns++
+			me.turn = n.turns
 		}
-		return Grant{Again: far - lead/2 + duration(float64(me.turn-1)/m.Pace())}
+		again := max(far-lead/2, time.Millisecond) + duration(float64(others*most)/q)
+		me.due = now.Add(again)
+		return Grant{Again: again}
 	}
-	n.round++
-	n.turns = 0
+	me.turn = 0
 	m.Advance(at, true)
 	l := lot{first: at}
-	if m.Spares(at) {
+	if m.Spares(at) && m.Surplus() > float64(most) {
 		for l.n < min(want, lotMost) && m.Spares(at) {
 			l.last = m.Send(at, true)
 			l.n++
 		}
 	} else {
-		q := m.Pace()
 		l.every = Every(q).Seconds()
-		most := min(want, lotMost, max(1, int(q*learnHorizon.Seconds()/float64(active))))
-		for ; l.n < most; l.n++ {
+		for most = min(want, most); l.n < most; l.n++ {
 			at = l.first + float64(l.n)*l.every
 			m.Advance(at, true)
 			l.last = m.Send(at, true)

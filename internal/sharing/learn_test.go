@@ -213,7 +213,7 @@ func TestNothingSpoilsABucketThatLearns(t *testing.T) {
 					t.Fatalf("%+v, %+v", g, s)
 				}
 			}
-			if !sane.Soft && g.Rate > sane.Rate || g.Rate <= 0 || g.Rate > mostRate || g.Burst < 1 || g.Tokens < 0 || g.Tokens > sane.Want || g.Every < 0 || g.Again < 0 || g.Active < 1 {
+			if !sane.Soft && g.Rate > sane.Rate || g.Rate <= 0 || g.Burst < 1 || g.Tokens < 0 || g.Tokens > sane.Want || g.Every < 0 || g.Again < 0 || g.Active < 1 {
 				t.Fatalf("%+v of %+v", g, sane)
 			}
 			if lasts := b.Lasts(now); lasts <= 0 {

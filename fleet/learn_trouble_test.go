@@ -1,0 +1,160 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cloudpace/cloudpace"
+)
+
+// learning makes EC2's bucket one that learns.
+func learning(rps, burst float64, ceiling cloudpace.Ceiling) func(*cloudpace.Config) {
+	return func(c *cloudpace.Config) {
+		p := c.Providers["aws"]
+		p.Services = nil
+		p.MaxRPS, p.Burst, p.Controller, p.Ceiling, p.MaxConcurrency = rps, burst, cloudpace.ControllerLearn, ceiling, 1000
+		c.Providers["aws"] = p
+	}
+}
+
+// A store that goes and comes back while calls are under way frees nobody from a hard
+// ceiling, and leaves nobody waiting.
+func TestLearnStoreGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newWatched()
+		var calls atomic.Int64
+		ctx, stop := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		for range 4 {
+			g := governed(t, learning(20, 100, cloudpace.CeilingHard))
+			joined(t, store, g)
+			for range 8 {
+				work.Go(func() {
+					for {
+						c, err := g.Begin(ctx, ec2)
+						if err != nil {
+							return
+						}
+						calls.Add(1)
+						time.Sleep(50 * time.Millisecond)
+						c.End(nil)
+					}
+				})
+			}
+		}
+		during := func(d time.Duration) int64 {
+			before := calls.Load()
+			time.Sleep(d)
+			return calls.Load() - before
+		}
+		during(10 * time.Second)
+		if n := during(10 * time.Second); n < 190 || n > 202 {
+			t.Errorf("%d calls in 10 s while it is there", n)
+		}
+		for range 3 {
+			store.set(errors.New("gone"))
+			during(time.Second)
+			if n := during(10 * time.Second); n < 180 || n > 202 {
+				t.Errorf("%d calls in 10 s while it is gone, by four with a quarter each", n)
+			}
+			store.set(nil)
+			during(4 * time.Second)
+			if n := during(10 * time.Second); n < 190 || n > 202 {
+				t.Errorf("%d calls in 10 s when it is back", n)
+			}
+		}
+		stop()
+		work.Wait()
+	})
+}
+
+// Members get the same, however many they are and however much one of them wants.
+func TestLearnFairShares(t *testing.T) {
+	for _, members := range []int{3, 8, 16} {
+		for _, rate := range []float64{2, 20, 50, 100, 400} {
+			greedy := 8
+			if members%2 == 0 {
+				greedy = 200
+			}
+			synctest.Test(t, func(t *testing.T) {
+				store := newWatched()
+				store.away = time.Millisecond
+				shares := make([]int64, members)
+				long := time.Duration(max(60, 40*float64(members)/rate)) * time.Second
+				var work sync.WaitGroup
+				for i := range shares {
+					g := governed(t, learning(rate, 20, cloudpace.CeilingHard))
+					joined(t, store, g)
+					workers := 8
+					if i == 0 {
+						workers = greedy
+					}
+					for range workers {
+						work.Go(func() {
+							start := time.Now()
+							for time.Since(start) < 10*time.Second+long {
+								c := admit(t, g, ec2) // what was stored goes to those that come first
+								if d := time.Since(start); d > 10*time.Second && d < 10*time.Second+long {
+									atomic.AddInt64(&shares[i], 1)
+								}
+								time.Sleep(30 * time.Millisecond)
+								c.End(nil)
+							}
+						})
+					}
+				}
+				work.Wait()
+				sum := int64(0)
+				for _, n := range shares {
+					sum += n
+				}
+				fair := sum / int64(members)
+				t.Logf("%d members at %g a second, %d callers in one: %v", members, rate, greedy, shares)
+				if slices.Min(shares) < fair*7/10 || slices.Max(shares) > fair*13/10 || float64(sum) < 0.95*rate*long.Seconds() || float64(sum) > rate*long.Seconds()+20 {
+					t.Errorf("%d members at %g a second, %d callers in one: %v", members, rate, greedy, shares)
+				}
+			})
+		}
+	}
+}
+
+// What a bucket that learns costs the store: it hands out no more than a twentieth of a
+// second ahead, of which eight members get six tokens each, for two questions.
+func TestLearnRoundTrips(t *testing.T) {
+	for _, members := range []int{1, 8} {
+		t.Run(fmt.Sprint(members), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newWatched()
+				store.away = time.Millisecond
+				var work sync.WaitGroup
+				var calls atomic.Int64
+				for range members {
+					g := governed(t, learning(1000, 1000, cloudpace.CeilingHard))
+					joined(t, store, g)
+					for range 64 {
+						work.Go(func() {
+							for end := time.Now().Add(10 * time.Second); time.Now().Before(end); calls.Add(1) {
+								c := admit(t, g, ec2)
+								time.Sleep(30 * time.Millisecond)
+								c.End(nil)
+							}
+						})
+					}
+				}
+				work.Wait()
+				per := float64(store.asked()) / float64(calls.Load())
+				t.Logf("%d members: %d calls, %.4f exchanges a call", members, calls.Load(), per)
+				if n := calls.Load(); n < 10_500 || n > 11_600 || per > 0.4 {
+					t.Errorf("%d calls in 10 s, %.3f exchanges a call", n, per)
+				}
+			})
+		})
+	}
+}
