@@ -56,7 +56,7 @@ func (b *Bucket) Throttled(now time.Time, k Mark, hint time.Duration) (rate floa
 }
 
 // Slowed tells, without a lock, whether there is a rate to recover.
-func (b *Bucket) Slowed() bool { return b.slowed.Load() || b.model != nil }
+func (b *Bucket) Slowed() bool { return b.slowed.Load() || b.learning }
 
 // Succeeded records that the server served a call of this leaf.
 func (b *Bucket) Succeeded(now time.Time, k Mark) {

@@ -23,9 +23,10 @@ type Options struct {
 
 // Bucket is one level. Its methods are safe for concurrent use.
 type Bucket struct {
-	group  *group
-	parent *Bucket
-	opt    Options
+	group    *group
+	parent   *Bucket
+	learning bool // something learns here, or where tokens come from
+	opt      Options
 
 	// Guarded by group.mu.
 	rate, burst float64 // in force now
@@ -51,7 +52,7 @@ func New(opt Options, parent *Bucket, now time.Time) *Bucket {
 	opt.MinRate = math.Min(opt.MinRate, opt.Rate)
 	b := &Bucket{parent: parent, opt: opt, rate: opt.Rate, burst: opt.Burst, tokens: opt.Burst, last: now}
 	b.law.lowest = opt.Rate
-	if opt.Learn && !math.IsInf(opt.Rate, 1) {
+	if b.learning = opt.Learn && !math.IsInf(opt.Rate, 1); b.learning {
 		b.learn(now)
 	}
 	if parent != nil {

@@ -1,6 +1,8 @@
 package bucket
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -71,4 +73,28 @@ func TestLearnDroppedTokens(t *testing.T) {
 			t.Errorf("%s: %+v, want 6 tokens dropped of the 7", name, r.Outcomes)
 		}
 	}
+}
+
+// Whether there is something to learn is asked without the lock.
+func TestLearnSlowedWhileItIsMadeAnew(t *testing.T) {
+	now := time.Unix(1000, 0)
+	b := leasing(now)
+	var over atomic.Bool
+	var work sync.WaitGroup
+	for range 2 {
+		work.Go(func() {
+			for !over.Load() {
+				if !b.Slowed() {
+					t.Error("it has stopped learning")
+				}
+			}
+		})
+	}
+	for range 2000 {
+		b.Lease(now, 20, 100, func() {})
+		b.Own(now, 5, 25)
+		b.Free(now)
+	}
+	over.Store(true)
+	work.Wait()
 }

@@ -261,3 +261,29 @@ func TestLearnHardBurst(t *testing.T) {
 		t.Errorf("a burst of %g is in force, and %g is configured", largest, l.Burst)
 	}
 }
+
+// Members that die with tokens leave their share to the others within seconds.
+func TestLearnShareOfTheDead(t *testing.T) {
+	for _, rate := range []float64{2, 20, 100, 1000} {
+		var b Bucket
+		l := learns()
+		l.Rate, l.Burst = rate, 1
+		for i := range 4 {
+			for range 3 {
+				b.Ask(at(0), fmt.Sprint(i), Ask{Limits: l, Want: 1000})
+			}
+		}
+		granted := 0
+		var told Outcomes
+		now := at(5 * sec)
+		for now.Before(at(35 * sec)) {
+			g := b.Ask(now, "0", Ask{Limits: l, Want: 1000, Outcomes: told})
+			granted += g.Tokens
+			told = Outcomes{Served: g.Tokens, Trip: 10 * ms}
+			now = now.Add(max(ms, g.Again))
+		}
+		if float64(granted) < 0.95*30*rate {
+			t.Errorf("%g a second: the one that is left got %d tokens in 30 s", rate, granted)
+		}
+	}
+}
