@@ -55,15 +55,13 @@ func (m *Model) RefusedLate(k Mark, n int, hint float64) {
 	if n <= 0 {
 		return
 	}
-	if k.n == 0 {
-		n++
-	}
-	m.inFlight -= n - 1
-	m.kept += uint64(max(0, n-1))
 	m.Throttled(m.last, k, hint)
 	if k.n != 0 {
 		m.owed-- // who is asked for tokens says so
+		n--
 	}
+	m.inFlight -= n // the others were sent after the first, which is judged without them
+	m.kept += uint64(n)
 }
 
 // Taken takes in that n calls went without leave.

@@ -287,3 +287,38 @@ func TestLearnShareOfTheDead(t *testing.T) {
 		}
 	}
 }
+
+// Refusals that are told together teach what they teach one by one.
+func TestLearnRefusalsToldTogether(t *testing.T) {
+	rates := map[bool]float64{}
+	for _, together := range []bool{true, false} {
+		var b Bucket
+		l := learns()
+		l.Soft = true
+		now := at(0)
+		for range 3 { // 300 calls are served, and the next refused
+			for n := 0; n < 300; {
+				g := b.Ask(now, "a", Ask{Limits: l, Want: 10})
+				n += g.Tokens
+				now = now.Add(max(g.Again, 30*ms))
+				b.Ask(now, "a", Ask{Limits: l, Outcomes: Outcomes{Served: g.Tokens, Last: 30 * ms, Trip: 30 * ms}})
+			}
+			g := b.Ask(now, "a", Ask{Limits: l, Want: 10})
+			now = now.Add(g.After + 60*ms)
+			b.Ask(now, "a", Ask{Limits: l, Want: 10})
+			if together {
+				b.Ask(now, "a", Ask{Limits: l, Throttled: true, Outcomes: Outcomes{Refused: 8, First: 60 * ms}})
+			} else {
+				b.Ask(now, "a", Ask{Limits: l, Throttled: true, Outcomes: Outcomes{Refused: 1, First: 60 * ms}})
+				for range 7 {
+					b.Ask(now, "a", Ask{Limits: l, Throttled: true, Outcomes: Outcomes{Refused: 1, First: 50 * ms}})
+				}
+			}
+			now = now.Add(sec)
+		}
+		rates[together] = b.learner.model.State().Rate
+	}
+	if rates[true] != rates[false] {
+		t.Errorf("a rate of %g told together, %g one by one", rates[true], rates[false])
+	}
+}
