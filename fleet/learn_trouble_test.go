@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace"
+	"github.com/cloudpace/cloudpace/fleet"
 )
 
 // learning makes EC2's bucket one that learns.
@@ -157,4 +158,72 @@ func TestLearnRoundTrips(t *testing.T) {
 			})
 		})
 	}
+}
+
+// books are a store that adds up the tokens of which a member has not told the end.
+type books struct {
+	*watched
+	mu   sync.Mutex
+	open int
+}
+
+func (b *books) Exchange(ctx context.Context, member string, asks []fleet.BucketAsk) ([]fleet.BucketGrant, error) {
+	grants, err := b.watched.Exchange(ctx, member, asks)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, a := range asks {
+		b.open += a.Debt - a.Back - a.Served - a.Unknown - a.Refused - a.Dropped
+		if err == nil {
+			b.open += grants[i].Tokens
+		}
+	}
+	return grants, err
+}
+
+// A member tells the end of every token that it was handed or took, what was taken before
+// it joined, pauses, refusals and callers that leave included.
+func TestLearnEveryTokenEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := governed(t, learning(50, 100, cloudpace.CeilingHard))
+		for range 80 {
+			admit(t, g, ec2).End(nil)
+		}
+		store := &books{watched: newWatched()}
+		joined(t, store, g)
+		var work sync.WaitGroup
+		for i := range 400 {
+			work.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%50)*time.Second)
+				if i%10 == 0 {
+					ctx = cloudpace.WithMaxWait(ctx, time.Second)
+				}
+				defer cancel()
+				c, err := g.Begin(ctx, ec2)
+				if err != nil {
+					return
+				}
+				time.Sleep(time.Duration(i%7) * 10 * time.Millisecond)
+				switch {
+				case i%40 == 1:
+					c.End(refusal())
+				case i%60 == 3:
+					c.Pause(2 * time.Second)
+					c.Drop()
+				default:
+					c.End(nil)
+				}
+			})
+			time.Sleep(15 * time.Millisecond)
+		}
+		work.Wait()
+		time.Sleep(time.Minute)
+		admit(t, g, ec2).End(nil) // and with it comes what was not worth a question
+		time.Sleep(time.Second)
+		admit(t, g, ec2).End(nil)
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		if store.open < 0 || store.open > 3 {
+			t.Errorf("%d tokens have not come to an end", store.open)
+		}
+	})
 }
