@@ -14,6 +14,12 @@ func (m *Model) Spares(now float64) bool { return m.spares(now) }
 // Surplus is how many tokens may go at once, as far as is known.
 func (m *Model) Surplus() float64 { return m.surplus() }
 
+// Awaits tells that calls may go at once as soon as it is heard what became of those in
+// flight, and after how long that is, on average; 0: not known.
+func (m *Model) Awaits(now float64) (trip float64, ok bool) {
+	return m.trip, now >= m.pause && m.surplus() >= 1 && !m.starting()
+}
+
 // Last is the time that the model has come to.
 func (m *Model) Last() float64 { return m.last }
 

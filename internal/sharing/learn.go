@@ -224,6 +224,9 @@ func (b *Bucket) handLearned(now time.Time, me *member, want int) Grant {
 			me.turn = n.turns
 		}
 		again := max(far-lead/2, time.Millisecond) + duration(float64(others*most)/q)
+		if trip, ok := m.Awaits(t); ok { // a member tells when it asks
+			again = min(again, max(learnHorizon, duration(trip)))
+		}
 		me.due = now.Add(again)
 		return Grant{Again: again}
 	}
