@@ -52,6 +52,9 @@ func (n *lane) lease(now time.Time) {
 		n.news.Drained, n.wasAlone = missing > 0, false
 	} else {
 		n.debt += missing
+		if n.Learn {
+			n.news.Unknown += missing // what became of them was told here
+		}
 	}
 	n.again, n.counted = time.Time{}, now
 	if n.urgent() {

@@ -50,7 +50,7 @@ func (b *Bucket) Throttled(now time.Time, k Mark, hint time.Duration) (rate floa
 		rate, cut = b.rate, true
 	}
 	if m == nil {
-		b.tokens = math.Min(b.tokens, 0)
+		b.drop()
 	}
 	b.pauseFor(now, hint)
 	g.sweep(now)
@@ -59,7 +59,7 @@ func (b *Bucket) Throttled(now time.Time, k Mark, hint time.Duration) (rate floa
 }
 
 // Slowed tells, without a lock, whether there is a rate to recover.
-func (b *Bucket) Slowed() bool { return b.slowed.Load() || b.model != nil }
+func (b *Bucket) Slowed() bool { return b.slowed.Load() || b.learning }
 
 // Succeeded records that the server served a call of this leaf.
 func (b *Bucket) Succeeded(now time.Time, k Mark) {

@@ -23,9 +23,10 @@ type Options struct {
 
 // Bucket is one level. Its methods are safe for concurrent use.
 type Bucket struct {
-	group  *group
-	parent *Bucket
-	opt    Options
+	group    *group
+	parent   *Bucket
+	learning bool // something learns here, or where tokens come from
+	opt      Options
 
 	// Guarded by group.mu.
 	rate, burst float64 // in force now
@@ -37,6 +38,7 @@ type Bucket struct {
 	feed        *feed           // nil: time fills the bucket
 	model       *learning.Model // nil: it does not learn
 	epoch       time.Time       // the beginning of the model's time
+	begun       float64         // when the model began, by its own time
 	whole       *Options        // the bucket's own, while others share it; nil otherwise
 
 	// slowed tells without the lock that there is something to recover.
@@ -50,7 +52,7 @@ func New(opt Options, parent *Bucket, now time.Time) *Bucket {
 	opt.MinRate = math.Min(opt.MinRate, opt.Rate)
 	b := &Bucket{parent: parent, opt: opt, rate: opt.Rate, burst: opt.Burst, tokens: opt.Burst, last: now}
 	b.law.lowest = opt.Rate
-	if opt.Learn && !math.IsInf(opt.Rate, 1) {
+	if b.learning = opt.Learn && !math.IsInf(opt.Rate, 1); b.learning {
 		b.learn(now)
 	}
 	if parent != nil {
@@ -82,7 +84,7 @@ func (b *Bucket) Return(now time.Time, k Mark) {
 		l.advance(now)
 		l.tokens++
 	}
-	if _, leased := k.Stamped(); b.model != nil && k != (Mark{}) && !leased {
+	if b.knows(k) {
 		b.model.Unsent(k)
 	}
 	g.dispatch(now) // first, because a queue has room for more than a burst
@@ -226,7 +228,7 @@ func (b *Bucket) canTake(now time.Time) bool {
 func (b *Bucket) take(now time.Time) (k Mark) {
 	switch m := b.learns(); {
 	case m != nil:
-		k = m.Send(b.since(now), b.queue.n > 0)
+		k = m.Send(math.Max(b.since(now), b.begun), b.queue.n > 0) // who asked before the model began is let go by it
 	case b.model != nil:
 		k = learning.Stamp(b.since(now))
 	}

@@ -20,12 +20,18 @@ func (b *Bucket) learn(now time.Time) {
 
 // begin believes in the limits, as far as nothing is known.
 func (b *Bucket) begin(now time.Time) {
+	b.epoch = b.epoch.Add(-time.Microsecond) // so that every mark of another model is older
+	b.begun = b.since(now)
 	alone := b.whole != nil // on a share that is not to be exceeded
 	b.model = learning.New(learning.Limits{Rate: b.opt.Rate, Burst: b.opt.Burst, Floor: b.opt.MinRate}, !b.opt.Soft || alone, b.since(now))
 	if b.rate, b.burst = b.opt.Rate, b.opt.Burst; b.opt.Soft && !alone {
 		b.rate = math.Inf(1)
 	}
 }
+
+// knows tells whether a mark is one that the model made, and not one before it or whoever
+// leased the bucket tokens.
+func (b *Bucket) knows(k Mark) bool { return b.model != nil && k != (Mark{}) && !k.Before(b.begun) }
 
 // since and at convert to the model's time and back.
 func (b *Bucket) since(t time.Time) float64 { return t.Sub(b.epoch).Seconds() }
@@ -56,6 +62,9 @@ func (b *Bucket) advanceLearned(now time.Time, m *learning.Model) {
 // measured learns from a throttle.
 func (b *Bucket) measured(now time.Time, m *learning.Model, k Mark, hint time.Duration) (rate float64, cut bool) {
 	before := m.State().Rate
+	if !b.knows(k) {
+		k = Mark{}
+	}
 	m.Throttled(b.since(now), k, max(0, min(hint, b.opt.MaxPause)).Seconds())
 	rate = m.State().Rate
 	b.law.lowest = math.Min(b.law.lowest, rate)
@@ -123,8 +132,8 @@ func (b *Bucket) told(k Mark, of func(*learning.Model), elsewhere func(*outcomes
 		b.leased(k, elsewhere)
 		return
 	}
-	if m := b.model; m != nil {
-		of(m)
+	if b.knows(k) {
+		of(b.model)
 		g.poke()
 	}
 }

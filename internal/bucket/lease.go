@@ -323,15 +323,20 @@ func (b *Bucket) cutElsewhere(now time.Time) (rate float64, cut bool) {
 	return rate, true
 }
 
-// refused notes a throttle. What was handed out before it is gone.
+// refused notes a throttle.
 func (f *feed) refused(now time.Time, hint time.Duration) {
 	if f.throttled.IsZero() || hint > f.hint {
 		f.hint = hint
 	}
 	f.throttled = now
-	for _, l := range f.lots {
-		f.outcomes.Dropped += l.N
-	}
-	f.lots = nil
 	f.wake()
+}
+
+// drop forgets the tokens at hand and to come, and notes that nobody will use them.
+func (b *Bucket) drop() {
+	if b.feed != nil {
+		b.feed.outcomes.Dropped += b.held()
+		b.feed.lots = nil
+	}
+	b.tokens = math.Min(b.tokens, 0)
 }

@@ -33,10 +33,7 @@ func (b *Bucket) pauseFor(now time.Time, d time.Duration) {
 		m.Hold(b.since(until))
 		return
 	}
-	b.tokens = min(b.tokens, 0)
-	if b.feed != nil {
-		b.feed.lots = nil
-	}
+	b.drop()
 }
 
 // gathered is what the pause under way leaves behind when it ends then: what the

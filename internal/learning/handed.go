@@ -11,11 +11,23 @@ func (m *Model) Pace() float64 { return m.pace() }
 // Spares tells whether a call may go now as part of a burst.
 func (m *Model) Spares(now float64) bool { return m.spares(now) }
 
+// Surplus is how many tokens may go at once, as far as is known.
+func (m *Model) Surplus() float64 { return m.surplus() }
+
+// Awaits tells that calls may go at once as soon as it is heard what became of those in
+// flight, and after how long that is, on average; 0: not known.
+func (m *Model) Awaits(now float64) (trip float64, ok bool) {
+	return m.trip, now >= m.pause && m.surplus() >= 1 && !m.starting()
+}
+
 // Last is the time that the model has come to.
 func (m *Model) Last() float64 { return m.last }
 
 // Paused is when a pause ends; it may be past.
 func (m *Model) Paused() float64 { return m.pause }
+
+// Before tells whether a call was let go before a time, or by nobody that is known here.
+func (k Mark) Before(at float64) bool { return k.at < at }
 
 // Handed gives the mark of one of the calls that were handed out with an evenly spaced
 // batch: the n-th before the last.
@@ -49,15 +61,24 @@ func (m *Model) RefusedLate(k Mark, n int, hint float64) {
 	if n <= 0 {
 		return
 	}
-	if k.n == 0 {
-		n++
-	}
-	m.inFlight -= n - 1
-	m.kept += int64(max(0, n-1))
 	m.Throttled(m.last, k, hint)
 	if k.n != 0 {
 		m.owed-- // who is asked for tokens says so
+		n--
 	}
+	m.inFlight -= n // the others were sent after the first, which is judged without them
+	m.kept += int64(n)
+}
+
+// Taken takes in that n calls went without leave.
+func (m *Model) Taken(n int) {
+	if n <= 0 {
+		return
+	}
+	m.Send(m.last, true)
+	m.sent += int64(n - 1)
+	m.level -= float64(n - 1)
+	m.inFlight += n - 1
 }
 
 // Unused takes in that n calls never went: their tokens are there still where back says so.
@@ -72,5 +93,27 @@ func (m *Model) Unused(n int, back bool) {
 // UnknownLate takes in that nothing is known of n calls.
 func (m *Model) UnknownLate(n int) { m.inFlight -= n }
 
-// Drain takes in that what seems to be stored is not there.
-func (m *Model) Drain() { m.level = math.Min(m.level, 0) }
+// Drain takes in that no more is stored than so many tokens.
+func (m *Model) Drain(to float64) { m.level = math.Min(m.level, to) }
+
+// Confine puts other limits in force. What was learned stays, within them if they are
+// hard, and no tokens come of it.
+func (m *Model) Confine(conf Limits, hard bool) {
+	m.conf, m.hard = conf, hard
+	if !m.taught {
+		m.rate, m.burst = conf.Rate, conf.Burst
+		m.weigh(m.weight)
+		m.level = math.Min(m.level, m.burst)
+	}
+	m.rate = m.bounded(m.rate)
+	m.Promise()
+}
+
+// Promise keeps a hard model to the burst that was configured, whatever the server has:
+// nobody else counts what goes.
+func (m *Model) Promise() {
+	if m.hard {
+		m.burst = math.Min(m.burst, math.Max(1, m.conf.Burst))
+		m.level = math.Min(m.level, m.burst)
+	}
+}

@@ -94,11 +94,17 @@ type Bucket struct {
 
 // member is what is known of one that asks.
 type member struct {
-	seen   time.Time // when it last wanted something
+	seen   time.Time // when it last wanted something, or was told to come again
 	last   time.Time // the moment of its last token
 	hungry bool
-	out    int // of a bucket that learns: tokens of which nothing was told yet
+	// Of a bucket that learns.
+	out  int       // tokens of which nothing was told yet
+	turn uint64    // among those that came too early; 0: it did not
+	due  time.Time // when it was told to come for it
 }
+
+// waits tells that a member's turn is still to come: who is late for it has lost it.
+func (m *member) waits(now time.Time) bool { return m.turn > 0 && now.Sub(m.due) <= lead }
 
 // active tells whether a member still counts when shares are made.
 func (m *member) active(now time.Time) bool {
@@ -116,7 +122,7 @@ func (b *Bucket) Ask(now time.Time, name string, a Ask) Grant {
 	if a.Learn {
 		return b.askLearned(now, name, a)
 	}
-	b.learner = nil
+	b.unlearn(now)
 	me := b.member(name)
 	b.give(now, name, a.Back)
 	b.learn(now, a)
@@ -167,7 +173,7 @@ func (b *Bucket) follow(now time.Time) {
 			*t = t.Add(back)
 		}
 		for _, m := range b.members {
-			m.seen, m.last = m.seen.Add(back), m.last.Add(back)
+			m.seen, m.last, m.due = m.seen.Add(back), m.last.Add(back), m.due.Add(back)
 		}
 		if b.learner != nil {
 			b.learner.epoch = b.learner.epoch.Add(back)

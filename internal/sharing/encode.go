@@ -64,6 +64,8 @@ func (b *Bucket) pack(p *packed.Packer) {
 		p.Time(&m.last)
 		p.Bool(&m.hungry)
 		p.Count(&m.out)
+		p.Uint(&m.turn)
+		p.Time(&m.due)
 		if p.Reading() {
 			if b.members == nil {
 				b.members = make(map[string]*member)
@@ -144,7 +146,7 @@ func (n *learner) pack(p *packed.Packer) {
 	n.model.Pack(p)
 	p.Time(&n.epoch)
 	n.under.pack(p)
-	p.Count(&n.turns)
+	p.Uint(&n.turns)
 	lots := len(n.lots)
 	p.Count(&lots)
 	before := lot{}

@@ -48,8 +48,8 @@ type learner struct {
 	model *learning.Model
 	epoch time.Time // the beginning of the model's time
 	lots  []lot     // handed out lately, in order
-	turns int       // members that came too early for the next token
-	under Limits    // those that the model was made for
+	turns uint64    // taken so far by members that came too early
+	under Limits    // those that the model keeps to
 }
 
 // lot is a batch that was handed out.
@@ -71,6 +71,9 @@ const lead = 20 * time.Millisecond
 // them was refused learns nothing from it.
 const lotsKept = 256
 
+// lotMost bounds one batch: who wants more asks again.
+const lotMost = 10_000
+
 func newLearner(now time.Time, l Limits) *learner {
 	n := &learner{epoch: now.Add(-time.Second), under: l}
 	n.model = learning.New(learning.Limits{Rate: l.Rate, Burst: math.Max(1, l.Burst), Floor: l.MinRate}, !l.Soft, n.since(now))
@@ -78,6 +81,47 @@ func newLearner(now time.Time, l Limits) *learner {
 }
 
 func (n *learner) since(t time.Time) float64 { return t.Sub(n.epoch).Seconds() }
+func (n *learner) at(s float64) time.Time    { return n.epoch.Add(duration(s)) }
+
+// learns makes the bucket one that learns, under the limits of who asks. What is stored,
+// what is handed out already, and a pause stay as they were.
+func (b *Bucket) learns(now time.Time, l Limits) *learner {
+	switch n := b.learner; {
+	case n == nil:
+		n = newLearner(now, l)
+		n.model.Drain(math.Min(b.burst(), b.stored(now)))
+		n.model.Hold(n.since(b.free.Add(b.span(1))))
+		n.model.Hold(n.since(b.paused))
+		for _, m := range b.members {
+			m.out = 0 // of before
+		}
+		b.learner = n
+	case n.under != l: // of a member that was configured otherwise
+		n.model.Confine(learning.Limits{Rate: l.Rate, Burst: math.Max(1, l.Burst)}, !l.Soft)
+		n.under = l
+	}
+	return b.learner
+}
+
+// unlearn makes it one that does not learn.
+func (b *Bucket) unlearn(now time.Time) {
+	n := b.learner
+	if n == nil {
+		return
+	}
+	b.learner = nil
+	n.model.Advance(n.since(now), b.hungry(now))
+	from := n.at(n.model.Last())
+	if level := n.model.State().Level; level > 0 {
+		from = from.Add(-b.past(level))
+	} else {
+		from = from.Add(b.span(-level))
+	}
+	if from.After(b.free) {
+		b.free = from
+	}
+	b.pause(now, n.at(n.model.Paused()).Sub(now))
+}
 
 // mark finds the call that was sent at a time, as near as its moment tells.
 func (n *learner) mark(at float64) (k learning.Mark) {
@@ -95,47 +139,32 @@ func (n *learner) mark(at float64) (k learning.Mark) {
 	return k
 }
 
-// begin makes a learner, or one for other limits in the place of another: the tokens of
-// that are nobody's, and no more are handed out for it, nor sooner.
-func (b *Bucket) begin(now time.Time, l Limits) {
-	n, before := newLearner(now, l), b.learner
-	if before != nil {
-		t := before.since(now)
-		n.model.Drain()
-		n.model.Hold(n.since(now) + before.model.When(math.Max(t, before.model.Last())) - t)
-	}
-	for _, m := range b.members {
-		m.out = 0
-	}
-	b.learner = n
-}
-
 // askLearned is Ask of a bucket that learns.
 func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
-	if b.learner == nil || b.learner.under != a.Limits {
-		b.begin(now, a.Limits)
-	}
-	n := b.learner
+	n := b.learns(now, a.Limits)
 	m, t := n.model, n.since(now)
 	m.Advance(t, b.hungry(now))
 	me := b.member(name)
 	back := max(0, min(a.Back, me.out))
 	m.Unused(back, true)
 	me.out -= back
+	debt := min(a.Debt, int(math.Ceil(a.Burst)))
+	m.Taken(debt)
+	me.out += debt // before what became of it is heard
 	n.hear(now, me, a)
+	m.Promise()
 	m.Hold(t + min(a.Pause, a.MaxPause).Seconds())
-	for range min(a.Debt, int(math.Ceil(a.Burst))) {
-		m.Send(m.Last(), true)
-		me.out++
-	}
 	if a.Drained {
-		m.Drain()
+		m.Drain(0)
 	}
 	b.turn(now, a)
 	if me.hungry = a.Want > 0; me.hungry {
 		me.seen = now
 	}
-	g := n.hand(now, me, a.Want, b.active(now))
+	g := b.handLearned(now, me, a.Want)
+	if me.hungry {
+		me.seen = now.Add(g.Again) // it wants them all the time until it may come again
+	}
 	s := m.State()
 	g.Rate, g.Burst, g.Active = s.Rate, math.Max(1, s.Burst), b.active(now)
 	g.Paused = max(0, duration(m.Paused()-t))
@@ -153,38 +182,65 @@ func (n *learner) hear(now time.Time, me *member, a Ask) {
 	}
 	m.ServedLate(n.mark(n.since(now.Add(-o.Last))), o.Served, o.Trip.Seconds())
 	m.UnknownLate(o.Unknown)
-	m.RefusedLate(n.mark(n.since(now.Add(-o.First))), o.Refused, min(max(0, a.Hint-a.Ago), a.MaxPause).Seconds())
+	switch hint := max(0, min(a.Hint, a.MaxPause)-a.Ago).Seconds(); {
+	case o.Refused > 0:
+		m.RefusedLate(n.mark(n.since(now.Add(-o.First))), o.Refused, hint)
+	case a.Throttled: // a call that the bucket did not hand out
+		m.Throttled(m.Last(), learning.Mark{}, hint)
+	}
 	m.Unused(o.Dropped, false)
 }
 
-// hand gives a member its batch, unless it has enough ahead: what is stored at once, or
-// else what comes at the pace.
-func (n *learner) hand(now time.Time, me *member, want, active int) Grant {
+// ahead counts the members whose turn is before a member's, and not past.
+func (b *Bucket) ahead(now time.Time, me *member) (n int) {
+	for _, m := range b.members {
+		if m != me && m.waits(now) && (!me.waits(now) || m.turn < me.turn) {
+			n++
+		}
+	}
+	return n
+}
+
+// handLearned gives a member its batch, unless it has enough ahead or it is the turn of
+// others: what is stored at once, or else what comes at the pace.
+func (b *Bucket) handLearned(now time.Time, me *member, want int) Grant {
 	if want <= 0 {
+		me.turn = 0
 		return Grant{}
 	}
 	if ahead := me.last.Sub(now); ahead > learnHorizon/2 {
 		return Grant{Again: ahead - learnHorizon/2}
 	}
+	n := b.learner
 	m, t := n.model, n.since(now)
 	at := m.When(math.Max(t, m.Last()))
-	if far := duration(at - t); far > lead {
-		n.turns++ // those that come too early are to come one after another
-		return Grant{Again: far - lead/2 + duration(float64(n.turns-1)/m.Pace())}
+	q := m.Pace()
+	most := min(lotMost, max(1, int(q*learnHorizon.Seconds()/float64(b.active(now)))))
+	others := b.ahead(now, me)
+	far := duration(at - t)
+	if far > lead || others > 0 && m.Surplus() < float64((others+1)*most) {
+		if !me.waits(now) {
+			n.turns++
+			me.turn = n.turns
+		}
+		again := max(far-lead/2, time.Millisecond) + duration(float64(others*most)/q)
+		if trip, ok := m.Awaits(t); ok { // a member tells when it asks
+			again = min(again, max(learnHorizon, duration(trip)))
+		}
+		me.due = now.Add(again)
+		return Grant{Again: again}
 	}
-	n.turns = 0
+	me.turn = 0
 	m.Advance(at, true)
 	l := lot{first: at}
-	if m.Spares(at) {
-		for l.n < want && m.Spares(at) {
+	if m.Spares(at) && m.Surplus() > float64(most) {
+		for l.n < min(want, lotMost) && m.Spares(at) {
 			l.last = m.Send(at, true)
 			l.n++
 		}
 	} else {
-		q := m.Pace()
 		l.every = Every(q).Seconds()
-		most := min(want, max(1, int(q*learnHorizon.Seconds()/float64(active))))
-		for ; l.n < most; l.n++ {
+		for most = min(want, most); l.n < most; l.n++ {
 			at = l.first + float64(l.n)*l.every
 			m.Advance(at, true)
 			l.last = m.Send(at, true)
