@@ -97,13 +97,22 @@ var table = map[string]struct{ time, throttled, neighbour float64 }{
 	"F": {1.02, 1.3, 2.5}, "G": {1.04, 1, 5}, "H": {1.10, 0.5, 0}, "I": {1.13, 1.5, 0}, "K": {1.015, 1.5, 0},
 }
 
-const missTime, missThrottled = 0.02, 0.5
+var missTime, missThrottled, seeds = 0.02, 0.5, 5
+
+func init() {
+	if raced {
+		missTime, missThrottled, seeds = 0.05, 1.5, 1 // one run, no median
+	}
+}
 
 // Four processes learn one quota together, as well as one does, and get the same of it.
 func TestLearnShared(t *testing.T) {
 	for _, spec := range scenario.Shipped() {
 		var times, throttled, neighbour []float64
-		for seed := range uint64(5) {
+		if raced && !slices.Contains([]string{"A", "D", "H"}, spec.ID) {
+			continue
+		}
+		for seed := range uint64(seeds) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &modelled{Model: scenario.NewModel(spec, time.Now(), seed+1)}
 				took, shares := run(t, spec, s, 4)
@@ -118,10 +127,10 @@ func TestLearnShared(t *testing.T) {
 		for _, list := range [][]float64{times, throttled, neighbour} {
 			slices.Sort(list)
 		}
-		t.Logf("%s: %.3f of the ideal time, throttled %.2f %%, neighbour %.2f %%", spec.ID, times[2], throttled[2], neighbour[2])
-		if want := table[spec.ID]; times[2] > want.time+missTime || throttled[2] > want.throttled+missThrottled || neighbour[2] > want.neighbour+missThrottled {
+		t.Logf("%s: %.3f of the ideal time, throttled %.2f %%, neighbour %.2f %%", spec.ID, times[seeds/2], throttled[seeds/2], neighbour[seeds/2])
+		if want := table[spec.ID]; times[seeds/2] > want.time+missTime || throttled[seeds/2] > want.throttled+missThrottled || neighbour[seeds/2] > want.neighbour+missThrottled {
 			t.Errorf("%s: %.3f of the ideal time, throttled %.2f %%, neighbour %.2f %%; want at most %+v, and %g and %g %% more",
-				spec.ID, times[2], throttled[2], neighbour[2], want, missTime, missThrottled)
+				spec.ID, times[seeds/2], throttled[seeds/2], neighbour[seeds/2], want, missTime, missThrottled)
 		}
 	}
 }

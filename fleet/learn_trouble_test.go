@@ -80,8 +80,8 @@ func TestLearnStoreGone(t *testing.T) {
 func TestLearnFairShares(t *testing.T) {
 	for _, members := range []int{3, 8, 16} {
 		for _, rate := range []float64{2, 20, 50, 100, 400} {
-			if members*int(rate) > 4000 {
-				continue // they ask so often that chance decides
+			if members*int(rate) > 4000 || raced && (members > 3 || rate > 50) {
+				continue // they ask so often that chance decides, or it takes too long
 			}
 			greedy := 8
 			if members%2 == 0 {

@@ -74,7 +74,7 @@ func (m *Model) Throttled(now float64, k Mark, hint float64) {
 		if m.streak > 0 {
 			m.failures = 1
 		}
-		m.rate = math.Max(m.floor(), m.bounded(m.rate))
+		m.rate = math.Max(m.floor(), m.bounded(math.Min(m.rate, rateMost)))
 		m.reacted, m.taught = now, true
 		m.judged++
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace/internal/bucket"
-	"github.com/cloudpace/cloudpace/internal/eventloop"
 	"github.com/cloudpace/cloudpace/internal/sharing"
 )
 
@@ -17,7 +16,6 @@ type member struct {
 	limits sharing.Limits
 	soon   bool // a question is to be asked now
 	again  time.Time
-	timer  *eventloop.Timer
 	before sharing.Outcomes // that were not told yet
 	heard  time.Time
 }
