@@ -112,8 +112,12 @@ func TestPlanWaits(t *testing.T) {
 			t.Errorf("%s: planned calls wait for %s most", provider, most.Name)
 		}
 		service, _, _ := strings.Cut(want, ".")
+		slow := run.Summary.Seconds > 1.5*d.Seconds // then it is the machine that calls wait for
+		if slow {
+			t.Logf("%s: the map took %.1f s, the machine had other things to do than the %.1f s of the plan", provider, run.Summary.Seconds, d.Seconds)
+		}
 		for other, seconds := range spent[provider] {
-			if other != service && seconds >= spent[provider][service] {
+			if !slow && other != service && seconds >= spent[provider][service] {
 				t.Errorf("%s: calls waited %g s for %s, and %g s for %s", provider, seconds, other, spent[provider][service], service)
 			}
 		}
