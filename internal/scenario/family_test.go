@@ -79,7 +79,11 @@ func TestLearnFamily(t *testing.T) {
 	p90 := int(0.9 * float64(n-1))
 	t.Logf("of %d servers: time p50 %.3f, p90 %.3f, worst %.2f; throttled p50 %.2f %%, p90 %.2f %%, worst %.1f %%",
 		n, times[n/2], times[p90], times[n-1], throttled[n/2], throttled[p90], throttled[n-1])
-	if times[p90] > 1.35 || throttled[p90] > 4 || throttled[n-1] > 30 {
-		t.Errorf("time p90 %.3f, throttled p90 %.2f %%, worst %.1f %%; want at most 1.35, 4 %%, 30 %%", times[p90], throttled[p90], throttled[n-1])
+	time, share := 1.35, 4.0
+	if raced {
+		time, share = 1.6, 8 // thirty are too few to tell
+	}
+	if times[p90] > time || throttled[p90] > share || throttled[n-1] > 30 {
+		t.Errorf("time p90 %.3f, throttled p90 %.2f %%, worst %.1f %%; want at most %g, %g %%, 30 %%", times[p90], throttled[p90], throttled[n-1], time, share)
 	}
 }
