@@ -46,7 +46,7 @@ func (m *Model) refute(now float64) {
 		if !m.raised {
 			m.before = m.rate
 		}
-		m.rate = math.Min(m.pace(), rateMost)
+		m.rate = math.Min(m.Pace(), rateMost)
 		m.weigh(m.weight / 8)
 		m.climb = math.Max(0, m.climb-1)
 		m.raised, m.raise = true, m.moment(now)

@@ -5,19 +5,10 @@ import "math"
 // What follows is for a model whose calls are other processes': it hands their moments out
 // in advance, and hears of what became of them later, many at once.
 
-// Pace is the rate at which calls go now that are no part of a burst.
-func (m *Model) Pace() float64 { return m.pace() }
-
-// Spares tells whether a call may go now as part of a burst.
-func (m *Model) Spares(now float64) bool { return m.spares(now) }
-
-// Surplus is how many tokens may go at once, as far as is known.
-func (m *Model) Surplus() float64 { return m.surplus() }
-
 // Awaits tells that calls may go at once as soon as it is heard what became of those in
 // flight, and after how long that is, on average; 0: not known.
 func (m *Model) Awaits(now float64) (trip float64, ok bool) {
-	return m.trip, now >= m.pause && m.surplus() >= 1 && !m.starting()
+	return m.trip, now >= m.pause && m.Surplus() >= 1 && !m.starting()
 }
 
 // Last is the time that the model has come to.
@@ -42,17 +33,12 @@ func (m *Model) ServedLate(k Mark, n int, trip float64) {
 	if n <= 0 {
 		return
 	}
-	m.inFlight -= n - 1
-	m.streak += n - 1
-	if k.n == 0 {
-		m.inFlight--
-		m.streak++
-		return
+	m.inFlight -= n
+	m.streak += n
+	if k.n != 0 {
+		m.heard(trip)
+		m.exceeded(m.last, k)
 	}
-	m.heard(trip)
-	m.inFlight--
-	m.streak++
-	m.exceeded(m.last, k)
 }
 
 // RefusedLate takes in that the server refused n calls, the first of them k, and asked for

@@ -174,7 +174,7 @@ func (h *history) actions() map[string]func(*rapid.T) {
 func (h *history) check(t *rapid.T) {
 	m := h.Model
 	s := m.State()
-	for what, x := range map[string]float64{"rate": s.Rate, "burst": s.Burst, "calls": s.Calls, "bursts": s.Bursts, "noise": s.Noise, "pace": m.pace(), "horizon": m.horizon(), "reserve": m.reserve(), "unsure": m.unsure} {
+	for what, x := range map[string]float64{"rate": s.Rate, "burst": s.Burst, "calls": s.Calls, "bursts": s.Bursts, "noise": s.Noise, "pace": m.Pace(), "horizon": m.horizon(), "reserve": m.reserve(), "unsure": m.unsure} {
 		if !(x >= 0) || math.IsInf(x, 0) || x == 0 && what != "noise" {
 			t.Fatalf("%s %g: %+v", what, x, *m)
 		}
@@ -182,8 +182,8 @@ func (h *history) check(t *rapid.T) {
 	if math.IsNaN(s.Level) || s.Level > s.Burst || math.IsNaN(m.tie) || math.IsInf(m.tie, 0) || math.IsNaN(m.next) || math.IsNaN(m.pause) {
 		t.Fatalf("%+v", *m)
 	}
-	if m.hard && (s.Rate > h.conf.Rate*(1+1e-9) || m.pace() > h.conf.Rate*(1+1e-9)) {
-		t.Fatalf("%g a second, promised %g", m.pace(), h.conf.Rate)
+	if m.hard && (s.Rate > h.conf.Rate*(1+1e-9) || m.Pace() > h.conf.Rate*(1+1e-9)) {
+		t.Fatalf("%g a second, promised %g", m.Pace(), h.conf.Rate)
 	}
 	if m.inFlight != h.inFlight || m.owed != h.owed || m.held != len(h.held) {
 		t.Fatalf("%d under way, %d owed, %d held; want %d, %d, %d", m.inFlight, m.owed, m.held, h.inFlight, h.owed, len(h.held))

@@ -53,5 +53,5 @@ func (m *Model) Unsent(k Mark) {
 	}
 	m.inFlight--
 	m.level = min(m.burst, m.level+1)
-	m.next = max(m.pause, m.next-1/m.pace())
+	m.next = max(m.pause, m.next-1/m.Pace())
 }

@@ -162,9 +162,9 @@ func (m *Model) sounding() bool {
 	return m.probing() && float64(m.sent-m.sounded) >= m.horizon()
 }
 
-// pace is the rate at which calls go that are no part of a burst: in a cruise what is
+// Pace is the rate at which calls go that are no part of a burst: in a cruise what is
 // believed, in a probe about a token more for each round trip, doubling, at most twice it.
-func (m *Model) pace() float64 {
+func (m *Model) Pace() float64 {
 	q := m.rate
 	switch {
 	case !m.probing():
@@ -201,7 +201,7 @@ func (m *Model) Advance(now float64, waiting bool) {
 		return
 	}
 	m.level = m.burst
-	if (waiting || m.owed > 0) && !m.spares(now) {
+	if (waiting || m.owed > 0) && !m.Spares(now) {
 		// A pause with callers that wait proves nothing: without this the model would
 		// settle for a burst too small and a rate too high, which explain it as well.
 		if m.weight >= weightFirm {
@@ -218,29 +218,33 @@ func (m *Model) Advance(now float64, waiting bool) {
 
 func (m *Model) moment(now float64) moment { return moment{now, m.sent, m.kept} }
 
-// surplus is how many tokens may go at once.
-func (m *Model) surplus() float64 {
+// spending is how much of the level a burst keeps, and what share of the rest is counted
+// on.
+func (m *Model) spending() (keep, share float64) {
 	switch {
 	case !m.filled:
 		// What has refilled since a throttle is as sure as the rate is.
-		return (m.level - m.reserve()) * (1 - m.doubt())
+		return m.reserve(), 1 - math.Min(1, weightSure/m.weight)
 	case m.sounding():
-		return m.level
+		return 0, 1
 	}
-	return m.level - m.reserve()
+	return m.reserve(), 1
 }
 
-// doubt is how little of a refill is counted on, from 0 to 1.
-func (m *Model) doubt() float64 { return math.Min(1, weightSure/m.weight) }
+// Surplus is how many tokens may go at once, as far as is known.
+func (m *Model) Surplus() float64 {
+	keep, share := m.spending()
+	return (m.level - keep) * share
+}
 
 // Ready tells whether a call may go. The model is up to date.
 func (m *Model) Ready(now float64) bool {
-	return m.spares(now) || now >= m.pause && m.due(now)
+	return m.Spares(now) || now >= m.pause && m.due(now)
 }
 
-// spares tells whether a call may go as part of a burst.
-func (m *Model) spares(now float64) bool {
-	return now >= m.pause && m.surplus() >= 1-epsilon && m.starting()
+// Spares tells whether a call may go as part of a burst.
+func (m *Model) Spares(now float64) bool {
+	return now >= m.pause && m.Surplus() >= 1-epsilon && m.starting()
 }
 
 // due tells whether the next paced call may go.
@@ -258,17 +262,10 @@ func (m *Model) When(now float64) float64 {
 	return math.Max(at, math.Max(now, m.pause))
 }
 
-// needed is the level at which a call may go as part of a burst.
+// needed is the level at which a call may go as part of a burst; +Inf: at none.
 func (m *Model) needed() float64 {
-	switch sure := 1 - m.doubt(); {
-	case !m.filled && sure <= 0:
-		return math.Inf(1)
-	case !m.filled:
-		return m.reserve() + 1/sure
-	case m.sounding():
-		return 1
-	}
-	return m.reserve() + 1
+	keep, share := m.spending()
+	return keep + 1/share
 }
 
 // Soonest is a lower bound of when the n-th of those who wait can go, whatever is heard.
@@ -299,7 +296,7 @@ func (m *Model) Hold(until float64) {
 
 // Send counts a call that goes. waiting tells that callers wait.
 func (m *Model) Send(now float64, waiting bool) Mark {
-	q := m.pace()
+	q := m.Pace()
 	if m.due(now) || now < m.pause {
 		m.next = math.Max(m.next, now-late) + 1/q
 		if waiting {

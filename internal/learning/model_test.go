@@ -136,7 +136,7 @@ func TestCruiseThenProbe(t *testing.T) {
 	c.to(c.When(c.now), true)
 	calls := 0
 	for ; !c.probing(); calls++ {
-		c.want("pace", c.pace(), c.rate)
+		c.want("pace", c.Pace(), c.rate)
 		c.cruising(1, 0.001)
 		if calls > 1000 {
 			t.Fatal("it never probes")
@@ -147,10 +147,10 @@ func TestCruiseThenProbe(t *testing.T) {
 	}
 	for _, climb := range []float64{0, 1, 3} {
 		c.climb, c.trip = climb, 0.1
-		c.want("pace", c.pace(), c.rate+math.Exp2(climb)/c.trip)
+		c.want("pace", c.Pace(), c.rate+math.Exp2(climb)/c.trip)
 	}
 	c.climb = 9
-	c.want("pace", c.pace(), 2*c.rate)
+	c.want("pace", c.Pace(), 2*c.rate)
 }
 
 // A throttle that nothing explains costs a rest, and no rate.
@@ -249,8 +249,8 @@ func TestIdleFills(t *testing.T) {
 func TestHard(t *testing.T) {
 	m := New(Limits{Rate: 10, Burst: 5}, true, 1)
 	m.cruise, m.climb, m.trip = 1, 9, 0.1
-	if m.pace() != 10 {
-		t.Errorf("a pace of %g, promised 10", m.pace())
+	if m.Pace() != 10 {
+		t.Errorf("a pace of %g, promised 10", m.Pace())
 	}
 	m.level = -5
 	m.Succeeded(1.1, Mark{at: 1, n: 1, level: -5})

@@ -20,23 +20,21 @@ func (m *Model) Told(now float64, k Mark, left float64) {
 	}
 	if left > m.burst {
 		m.burst, m.taught = left, true
-		if m.hard {
-			m.burst = math.Min(left, math.Max(1, m.conf.Burst))
-		}
+		m.Promise()
 	}
 	since := float64(m.sent - m.number(k))
 	m.level = math.Min(m.burst, left+m.rate*(now-k.at)-since)
 	m.empty = k.at // the level is known from then on
 	was := m.told
 	t := k.at - was.at
-	if was.at == 0 || t < 0 || left >= m.burst-1 {
-		m.told = told{moment{k.at, m.number(k), m.kept}, left}
-		return
-	}
-	if m.rate*t < tellsLeast {
+	begins := was.at == 0 || t < 0 || left >= m.burst-1
+	if !begins && m.rate*t < tellsLeast {
 		return
 	}
 	m.told = told{moment{k.at, m.number(k), m.kept}, left}
+	if begins {
+		return
+	}
 	if s := m.served(was.moment, k) + left - was.left; s > 0 {
 		m.rate = m.bounded(math.Max(m.floor(), (m.weight+s)/(m.weight/m.rate+t)))
 		m.weigh(math.Min(m.weight+s, m.rate*weightSpan+weightMost))
