@@ -76,8 +76,13 @@ const lotMost = 10_000
 
 func newLearner(now time.Time, l Limits) *learner {
 	n := &learner{epoch: now.Add(-time.Second), under: l}
-	n.model = learning.New(learning.Limits{Rate: l.Rate, Burst: math.Max(1, l.Burst), Floor: l.MinRate}, !l.Soft, n.since(now))
+	n.model = learning.New(l.learned(), !l.Soft, n.since(now))
 	return n
+}
+
+// learned gives the limits as a model has them.
+func (l Limits) learned() learning.Limits {
+	return learning.Limits{Rate: l.Rate, Burst: math.Max(1, l.Burst), Floor: l.MinRate}
 }
 
 func (n *learner) since(t time.Time) float64 { return t.Sub(n.epoch).Seconds() }
@@ -97,7 +102,7 @@ func (b *Bucket) learns(now time.Time, l Limits) *learner {
 		}
 		b.learner = n
 	case n.under != l: // of a member that was configured otherwise
-		n.model.Confine(learning.Limits{Rate: l.Rate, Burst: math.Max(1, l.Burst)}, !l.Soft)
+		n.model.Confine(l.learned(), !l.Soft)
 		n.under = l
 	}
 	return b.learner

@@ -49,3 +49,23 @@ func TestLearnedPause(t *testing.T) {
 		}
 	}
 }
+
+// The floor of throttles is that of who asked last, as every other limit is.
+func TestLearnedFloor(t *testing.T) {
+	l := Limits{Rate: 20, Burst: 100, MinRate: 8, MaxPause: 5 * sec, Learn: true}
+	other := l
+	other.MaxPause = 6 * sec
+	var b Bucket
+	g := b.Ask(at(0), "a", Ask{Limits: l, Want: 1})
+	for i := range 200 {
+		now := at(time.Duration(i+1) * sec)
+		var o Outcomes
+		if g.Tokens > 0 {
+			o.Refused = g.Tokens
+		}
+		g = b.Ask(now, "b", Ask{Limits: other, Want: 1, Throttled: o.Refused > 0, Outcomes: o})
+		if g.Rate < 8 {
+			t.Fatalf("%g a second after %d throttles, where 8 are the least", g.Rate, i)
+		}
+	}
+}
