@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cloudpace/cloudpace/fleet"
+	"github.com/cloudpace/cloudpace/internal/backoff"
 	"github.com/cloudpace/cloudpace/internal/sharing"
 )
 
@@ -89,8 +90,8 @@ func (s *Store) learn(ctx context.Context, member string, asks []*learned) error
 			return nil
 		}
 		if attempt > 1 {
-			if !pause(ctx, rand.N(1+time.Duration(attempt)*trip)) {
-				return ctx.Err()
+			if err := backoff.Rest(ctx, rand.N(1+time.Duration(attempt)*trip)); err != nil {
+				return err
 			}
 			if err := s.each(ctx, asks, func(l *learned) (*call, error) { return l.read(), nil }, (*learned).take); err != nil {
 				return err
@@ -129,18 +130,6 @@ func (s *Store) each(ctx context.Context, asks []*learned, next func(*learned) (
 
 // errBusy is an ask that came to nothing.
 var errBusy = fmt.Errorf("others changed the bucket %d times while this was worked out", attempts)
-
-// pause waits, unless the context ends.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // readLearned is what a status says of such a bucket.
 func readLearned(st *fleet.Status, name string, reply []string) error {
