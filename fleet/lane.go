@@ -150,7 +150,7 @@ func (n *lane) measure(now time.Time, used int) {
 func (n *lane) remember(now time.Time, r bucket.Report) {
 	n.news.Debt += r.Debt
 	n.news.Succeeded = n.news.Succeeded || r.Succeeded
-	n.news.Outcomes = n.news.Outcomes.Add(sharing.Outcomes(r.Outcomes), now.Sub(n.heard))
+	n.news.Outcomes = n.news.Outcomes.Add(r.Outcomes, now.Sub(n.heard))
 	n.heard = now
 	n.news.Pause = max(n.news.Pause, r.Pause)
 	if r.Throttled {

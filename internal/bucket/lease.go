@@ -23,7 +23,6 @@ type feed struct {
 	paused    time.Time // a pause that no throttle caused, until then
 	succeeded bool      // something was served while the rate is low
 
-	learns   bool // whoever hands the tokens out learns from what became of them
 	outcomes outcomes
 }
 
@@ -84,7 +83,7 @@ func (b *Bucket) Lease(now time.Time, rate, burst float64, wake func()) (missing
 	b.tokens = math.Min(b.tokens, 0)
 	b.last = now
 	b.rate = math.Min(rate, b.rate) // that of one that learns may have no limit
-	b.feed = &feed{wake: wake, share: b.rate, full: b.model == nil, learns: b.model != nil}
+	b.feed = &feed{wake: wake, share: b.rate, full: !b.learning}
 	if b.queue.n > 0 {
 		wake()
 	}
@@ -150,7 +149,7 @@ func (b *Bucket) Deposit(now time.Time, l Lease) {
 		}
 		b.feed.lots = append(b.feed.lots, l.Lot)
 		b.feed.low = l.N / 2
-		b.feed.full = !b.feed.learns && !l.At.Add(time.Duration(l.N-1)*l.Every).After(now) // no token was in the future
+		b.feed.full = !b.learning && !l.At.Add(time.Duration(l.N-1)*l.Every).After(now) // no token was in the future
 	}
 	b.advance(now)
 	g.dispatch(now)

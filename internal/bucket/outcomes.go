@@ -11,8 +11,31 @@ type Outcomes struct {
 	Unknown int           // calls of which nothing is known
 	Refused int           // calls that the server refused
 	First   time.Duration // the first of them was sent so long ago
-	Dropped int           // tokens that were taken away unused
+	Dropped int           // tokens that nobody will use and that are not to be used again
 }
+
+// Add gives what two tell, the second later by some time.
+func (o Outcomes) Add(more Outcomes, later time.Duration) Outcomes {
+	if more.Served > 0 {
+		o.Trip = (o.Trip*time.Duration(o.Served) + more.Trip*time.Duration(more.Served)) / time.Duration(o.Served+more.Served)
+		o.Last = more.Last
+	} else {
+		o.Last += later
+	}
+	if o.Refused == 0 {
+		o.First = more.First
+	} else {
+		o.First += later
+	}
+	o.Served += more.Served
+	o.Unknown += more.Unknown
+	o.Refused += more.Refused
+	o.Dropped += more.Dropped
+	return o
+}
+
+// Total is how many tokens have come to an end.
+func (o Outcomes) Total() int { return o.Served + o.Unknown + o.Refused + o.Dropped }
 
 // outcomes gathers them.
 type outcomes struct {

@@ -44,7 +44,7 @@ func (m *member) ask() {
 	now := m.loop.Now()
 	m.soon = false
 	r := m.bucket.Report(now)
-	m.before = m.before.Add(sharing.Outcomes(r.Outcomes), now.Sub(m.heard))
+	m.before = m.before.Add(r.Outcomes, now.Sub(m.heard))
 	m.heard = now
 	ask := sharing.Ask{
 		Limits: m.limits, Want: max(0, r.Waiting-r.Held), Debt: r.Debt, Outcomes: m.before,

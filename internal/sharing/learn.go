@@ -4,43 +4,13 @@ import (
 	"math"
 	"time"
 
+	"github.com/cloudpace/cloudpace/internal/bucket"
 	"github.com/cloudpace/cloudpace/internal/learning"
 )
 
 // Outcomes are what became of the tokens of a bucket that learns, since the member last
 // told: those that were used.
-type Outcomes struct {
-	Served  int           // calls that the server took in
-	Last    time.Duration // the last of them was sent so long ago
-	Trip    time.Duration // from sending one to its answer, on average
-	Unknown int           // calls of which nothing is known
-	Refused int           // calls that the server refused
-	First   time.Duration // the first of them was sent so long ago
-	Dropped int           // tokens that nobody will use and that are not to be used again
-}
-
-// Add gives what two tell, the second later by some time.
-func (o Outcomes) Add(more Outcomes, later time.Duration) Outcomes {
-	if more.Served > 0 {
-		o.Trip = (o.Trip*time.Duration(o.Served) + more.Trip*time.Duration(more.Served)) / time.Duration(o.Served+more.Served)
-		o.Last = more.Last
-	} else {
-		o.Last += later
-	}
-	if o.Refused == 0 {
-		o.First = more.First
-	} else {
-		o.First += later
-	}
-	o.Served += more.Served
-	o.Unknown += more.Unknown
-	o.Refused += more.Refused
-	o.Dropped += more.Dropped
-	return o
-}
-
-// total is how many tokens have come to an end.
-func (o Outcomes) total() int { return o.Served + o.Unknown + o.Refused + o.Dropped }
+type Outcomes = bucket.Outcomes
 
 // learner is what a bucket has besides that learns: a model, to which a token that is
 // handed out is a call that goes at its moment.
@@ -180,7 +150,7 @@ func (b *Bucket) askLearned(now time.Time, name string, a Ask) Grant {
 func (n *learner) hear(now time.Time, me *member, a Ask) {
 	m := n.model
 	o := a.Outcomes
-	me.out -= o.total()
+	me.out -= o.Total()
 	if me.out < 0 { // of before this bucket was made anew
 		m.UnknownLate(me.out)
 		me.out = 0
@@ -256,7 +226,7 @@ func (b *Bucket) handLearned(now time.Time, me *member, want int) Grant {
 	}
 	n.lots = append(n.lots, l)
 	me.out += l.n
-	me.last = n.epoch.Add(duration(at))
+	me.last = n.at(at)
 	return Grant{
 		Tokens: l.n, After: duration(l.first - t), Every: time.Duration(l.every * float64(time.Second)),
 		Again: max(0, me.last.Sub(now)-learnHorizon/2),
