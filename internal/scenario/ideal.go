@@ -14,7 +14,8 @@ import (
 // on average.
 func (s Scenario) Ideal() time.Duration {
 	start := time.Time{}.AddDate(2000, 0, 0)
-	o := &ideal{spec: s.alone(), loop: eventloop.New(start), idle: s.Workers, later: s.Calls}
+	o := &ideal{load: newLoad(s.alone(), eventloop.New(start)), idle: s.Workers}
+	o.load.work = o.work
 	o.server = NewModel(o.spec, start, 0)
 	o.burst()
 	for o.loop.Step() {
@@ -66,24 +67,10 @@ const least = 1e-3
 
 // ideal is a client that knows everything, at work.
 type ideal struct {
-	spec   Scenario
-	loop   *eventloop.Loop
+	load
 	server *Model
-
-	idle, left, open, later int
-	began                   time.Time
-	active                  time.Duration
-	timer                   *eventloop.Timer
-}
-
-func (o *ideal) burst() {
-	n := o.later
-	if b := o.spec.BurstCalls; b > 0 {
-		n = min(n, b)
-	}
-	o.later -= n
-	o.left, o.open, o.began = n, n, o.loop.Now()
-	o.work()
+	idle   int
+	timer  *eventloop.Timer
 }
 
 // work sends what can be sent, and looks again when there is a token.
@@ -112,12 +99,5 @@ func (o *ideal) work() {
 
 func (o *ideal) answered() {
 	o.idle++
-	if o.open--; o.open > 0 {
-		o.work()
-		return
-	}
-	o.active += o.loop.Now().Sub(o.began)
-	if o.later > 0 {
-		o.loop.After(seconds(o.spec.GapS), o.burst)
-	}
+	o.finished()
 }

@@ -52,21 +52,14 @@ type Sample struct {
 
 // run is a scenario under way.
 type run struct {
-	spec      Scenario
+	load
 	o         Options
-	loop      *eventloop.Loop
 	server    *Model
 	processes []*process
 	store     sharing.Bucket // that they share
 
-	left    int // of the calls of the burst under way, that nobody does
-	open    int // of them, that have not succeeded
-	later   int // calls of later bursts
-	began   time.Time
-	active  time.Duration
 	queued  int
 	lost    int
-	over    bool
 	lengths []time.Duration
 	samples []Sample
 }
@@ -74,7 +67,8 @@ type run struct {
 // Run runs a scenario to its end.
 func Run(s Scenario, o Options) Result {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	r := &run{spec: s, o: o, loop: eventloop.New(start), server: NewModel(s, start, o.Seed), later: s.Calls}
+	r := &run{load: newLoad(s, eventloop.New(start)), o: o, server: NewModel(s, start, o.Seed)}
+	r.load.work = r.everybody
 	n := max(1, o.Processes)
 	for i := range n {
 		r.processes = append(r.processes, r.newProcess(i, (s.Workers+n-1-i)/n))
@@ -88,14 +82,8 @@ func Run(s Scenario, o Options) Result {
 	return r.result()
 }
 
-// burst begins the next part of the work.
-func (r *run) burst() {
-	n := r.later
-	if b := r.spec.BurstCalls; b > 0 {
-		n = min(n, b)
-	}
-	r.later -= n
-	r.left, r.open, r.began = n, n, r.loop.Now()
+// everybody sets all workers to what there is to do.
+func (r *run) everybody() {
 	for _, p := range r.processes {
 		p.work()
 	}
@@ -104,18 +92,7 @@ func (r *run) burst() {
 // succeeded counts a call that is done.
 func (r *run) succeeded(length time.Duration) {
 	r.lengths = append(r.lengths, length)
-	if r.open--; r.open > 0 {
-		for _, p := range r.processes {
-			p.work()
-		}
-		return
-	}
-	r.active += r.loop.Now().Sub(r.began)
-	if r.later == 0 {
-		r.over = true
-		return
-	}
-	r.loop.After(seconds(r.spec.GapS), r.burst)
+	r.finished()
 }
 
 func (r *run) sample(last Sample) {
