@@ -15,7 +15,7 @@ func TestLearnedQuota(t *testing.T) {
 	bubble(t, func(t *testing.T, _ func() time.Duration) {
 		spec := scenario.Scenario{Server: scenario.Server{Burst: 50, Refill: 30}, Client: scenario.Client{Rate: 100, Burst: 100}, Calls: 3000, Workers: 40}
 		g := learning(t, spec.Client, cloudpace.CeilingSoft)
-		s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
+		s := newServer(spec)
 		work(t, g, spec, s)
 		b := g.Look(scope).Buckets[0]
 		if b.Quota == nil || b.Quota.RPS < 29 || b.Quota.RPS > 31 || b.Quota.Throttles == 0 || b.Quota.Calls < 100 || b.MaxRPS != 100 {

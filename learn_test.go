@@ -3,7 +3,6 @@ package cloudpace_test
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,17 +20,14 @@ func learning(t *testing.T, c scenario.Client, ceiling cloudpace.Ceiling) *cloud
 }
 
 // server is a modelled server that answers functions.
-type server struct {
-	mu sync.Mutex
-	*scenario.Model
+type server struct{ scenario.Live }
+
+func newServer(spec scenario.Scenario) *server {
+	return &server{scenario.Live{Model: scenario.NewModel(spec, time.Now(), 1)}}
 }
 
 func (s *server) call(context.Context) error {
-	s.mu.Lock()
-	a := s.Call(time.Now())
-	s.mu.Unlock()
-	time.Sleep(a.After)
-	switch {
+	switch a := s.Answer(); {
 	case a.OK:
 		return nil
 	case a.RetryAfter > 0:
@@ -40,40 +36,15 @@ func (s *server) call(context.Context) error {
 	return throttle()
 }
 
-// work does a scenario's calls through Do, with as many goroutines as it has workers, and
-
-// tells how long that takes, idle gaps left out.
-func work(t *testing.T, g *cloudpace.Governor, spec scenario.Scenario, s *server) (active time.Duration) {
+// work does a scenario's calls through Do, and tells how long that takes, idle gaps left
+// out.
+func work(t *testing.T, g *cloudpace.Governor, spec scenario.Scenario, s *server) time.Duration {
 	t.Helper()
-	for left := spec.Calls; left > 0; {
-		n := left
-		if spec.BurstCalls > 0 {
-			n = min(n, spec.BurstCalls)
-			if left < spec.Calls {
-				time.Sleep(time.Duration(spec.GapS * float64(time.Second)))
-			}
+	return spec.Do(func(int) {
+		if err := cloudpace.Do(t.Context(), scope, s.call, cloudpace.WithGovernor(g)); err != nil {
+			t.Error(err)
 		}
-		left -= n
-		began := time.Now()
-		calls := make(chan struct{}, n)
-		for range n {
-			calls <- struct{}{}
-		}
-		close(calls)
-		var wg sync.WaitGroup
-		for range spec.Workers {
-			wg.Go(func() {
-				for range calls {
-					if err := cloudpace.Do(t.Context(), scope, s.call, cloudpace.WithGovernor(g)); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		active += time.Since(began)
-	}
-	return active
+	})
 }
 
 // The ten scenarios again, through the whole governor: what the event loop says of the
@@ -86,7 +57,7 @@ func TestLearnThroughDo(t *testing.T) {
 	for _, spec := range scenario.Shipped() {
 		bubble(t, func(t *testing.T, _ func() time.Duration) {
 			g := learning(t, spec.Client, cloudpace.CeilingSoft)
-			s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
+			s := newServer(spec)
 			ratio := work(t, g, spec, s).Seconds() / spec.IdealS
 			sent := s.Accepted + s.Throttled
 			throttled := 100 * float64(s.Throttled) / float64(sent)
@@ -106,7 +77,7 @@ func TestLearnHardCeiling(t *testing.T) {
 	bubble(t, func(t *testing.T, _ func() time.Duration) {
 		spec := scenario.Scenario{Server: scenario.Server{Burst: 1000, Refill: 100}, Client: scenario.Client{Rate: 20, Burst: 100}, Calls: 1000, Workers: 40}
 		g := learning(t, spec.Client, cloudpace.CeilingHard)
-		took := work(t, g, spec, &server{Model: scenario.NewModel(spec, time.Now(), 1)})
+		took := work(t, g, spec, newServer(spec))
 		if least := 45 * time.Second; took < least {
 			t.Errorf("1,000 calls took %s, where 100 and 20 a second are allowed: %s", took, least)
 		} else if took > least+time.Second {
@@ -127,7 +98,7 @@ func TestLearnHardCeiling(t *testing.T) {
 func TestS3_5LearnRefusesNobodyTooSoon(t *testing.T) {
 	bubble(t, func(t *testing.T, _ func() time.Duration) {
 		spec := scenario.Scenario{Server: scenario.Server{Burst: 100, Refill: 500}}
-		s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
+		s := newServer(spec)
 		g := learning(t, scenario.Client{Rate: 10, Burst: 20}, cloudpace.CeilingSoft)
 		var wg sync.WaitGroup
 		for range 1000 {
@@ -147,33 +118,20 @@ func TestLearnFromWhatIsLeft(t *testing.T) {
 	bubble(t, func(t *testing.T, _ func() time.Duration) {
 		spec := scenario.Scenario{Server: scenario.Server{Burst: 50, Refill: 30}, Client: scenario.Client{Rate: 10, Burst: 20}, Calls: 3000, Workers: 40}
 		g := learning(t, spec.Client, cloudpace.CeilingSoft)
-		s := &server{Model: scenario.NewModel(spec, time.Now(), 1)}
-		began := time.Now()
-		var wg sync.WaitGroup
-		var left atomic.Int64
-		left.Store(int64(spec.Calls))
-		for range spec.Workers {
-			wg.Go(func() {
-				for left.Add(-1) >= 0 {
-					for sent := false; !sent; {
-						c := begin(t, g, scope)
-						s.mu.Lock()
-						a, tokens := s.Call(time.Now()), s.Tokens(time.Now())
-						s.mu.Unlock()
-						time.Sleep(a.After)
-						if sent = a.OK; sent {
-							c.Left(int(tokens))
-							c.End(nil)
-						} else {
-							c.End(throttle())
-						}
-					}
+		s := newServer(spec)
+		took := spec.Do(func(int) {
+			for sent := false; !sent; {
+				c := begin(t, g, scope)
+				a := s.Answer()
+				if sent = a.OK; sent {
+					c.Left(int(a.Left))
+					c.End(nil)
+				} else {
+					c.End(throttle())
 				}
-			})
-		}
-		wg.Wait()
+			}
+		})
 		ideal := time.Duration(spec.Calls-50) * time.Second / 30
-		took := time.Since(began)
 		q := g.Look(scope).Buckets[0].Quota
 		t.Logf("%.3f of the ideal time, %d throttled, %+v", took.Seconds()/ideal.Seconds(), s.Throttled, q)
 		if took > ideal*102/100 || s.Throttled > 15 || q.RPS < 29 || q.RPS > 31 {

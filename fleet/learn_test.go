@@ -17,16 +17,10 @@ import (
 )
 
 // modelled is a modelled server that answers functions.
-type modelled struct {
-	mu sync.Mutex
-	*scenario.Model
-}
+type modelled struct{ scenario.Live }
 
 func (s *modelled) call(context.Context) error {
-	s.mu.Lock()
-	a := s.Call(time.Now())
-	s.mu.Unlock()
-	time.Sleep(a.After)
+	a := s.Answer()
 	if a.OK {
 		return nil
 	}
@@ -54,39 +48,16 @@ func run(t *testing.T, spec scenario.Scenario, server *modelled, processes int) 
 		governors = append(governors, g)
 	}
 	shares = make([]int, processes)
-	for left := spec.Calls; left > 0; {
-		n := left
-		if spec.BurstCalls > 0 {
-			n = min(n, spec.BurstCalls)
-			if left < spec.Calls {
-				time.Sleep(time.Duration(spec.GapS * float64(time.Second)))
-			}
+	var mu sync.Mutex
+	active = spec.Do(func(worker int) {
+		i := worker % processes
+		if err := cloudpace.Do(t.Context(), ec2, server.call, cloudpace.WithGovernor(governors[i])); err != nil {
+			t.Error(err)
 		}
-		left -= n
-		began := time.Now()
-		calls := make(chan struct{}, n)
-		for range n {
-			calls <- struct{}{}
-		}
-		close(calls)
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		for w := range spec.Workers {
-			wg.Go(func() {
-				i := w % processes
-				for range calls {
-					if err := cloudpace.Do(t.Context(), ec2, server.call, cloudpace.WithGovernor(governors[i])); err != nil {
-						t.Error(err)
-					}
-					mu.Lock()
-					shares[i]++
-					mu.Unlock()
-				}
-			})
-		}
-		wg.Wait()
-		active += time.Since(began)
-	}
+		mu.Lock()
+		defer mu.Unlock()
+		shares[i]++
+	})
 	return active, shares
 }
 
@@ -114,7 +85,7 @@ func TestLearnShared(t *testing.T) {
 		}
 		for seed := range uint64(seeds) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &modelled{Model: scenario.NewModel(spec, time.Now(), seed+1)}
+				s := &modelled{scenario.Live{Model: scenario.NewModel(spec, time.Now(), seed+1)}}
 				took, shares := run(t, spec, s, 4)
 				times = append(times, took.Seconds()/spec.IdealS)
 				throttled = append(throttled, 100*float64(s.Throttled)/float64(s.Accepted+s.Throttled))

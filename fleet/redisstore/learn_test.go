@@ -152,17 +152,10 @@ func TestTwoMessages(t *testing.T) {
 }
 
 // modelled is a modelled server that answers functions, in real time.
-type modelled struct {
-	mu sync.Mutex
-	*scenario.Model
-}
+type modelled struct{ scenario.Live }
 
 func (s *modelled) call(context.Context) error {
-	s.mu.Lock()
-	a := s.Call(time.Now())
-	s.mu.Unlock()
-	time.Sleep(a.After)
-	if a.OK {
+	if s.Answer().OK {
 		return nil
 	}
 	return &verdict.ResponseError{Provider: "aws", StatusCode: 400, Code: "ThrottlingException"}
@@ -181,7 +174,7 @@ func TestLearnThroughRedis(t *testing.T) {
 			url := "redis://" + redistest.Start(t).Addr
 			const members = 4
 			var sent messages
-			server := &modelled{Model: scenario.NewModel(scenario.Scenario{Server: scenario.Server{Burst: c.burst, Refill: c.server}}, time.Now(), 1)}
+			server := &modelled{scenario.Live{Model: scenario.NewModel(scenario.Scenario{Server: scenario.Server{Burst: c.burst, Refill: c.server}}, time.Now(), 1)}}
 			var governors []*cloudpace.Governor
 			var joined []*fleet.Membership
 			for range members {

@@ -28,6 +28,7 @@ type Answer struct {
 	OK         bool
 	After      time.Duration // the answer arrives
 	RetryAfter time.Duration // the hint of one that is throttled; 0: none
+	Left       float64       // tokens, after it
 }
 
 // NewModel makes a server whose bucket is full. The same seed gives the same neighbours
@@ -48,10 +49,10 @@ func (m *Model) Call(now time.Time) Answer {
 	m.advance(now)
 	if m.take() {
 		m.Accepted++
-		return Answer{OK: true, After: m.jitter(m.spec.Server.LatencyS, latency)}
+		return Answer{OK: true, After: m.jitter(m.spec.Server.LatencyS, latency), Left: m.tokens}
 	}
 	m.Throttled++
-	return Answer{After: m.jitter(m.spec.Server.ThrottledS, throttled), RetryAfter: seconds(m.spec.Server.RetryAfterS)}
+	return Answer{After: m.jitter(m.spec.Server.ThrottledS, throttled), RetryAfter: seconds(m.spec.Server.RetryAfterS), Left: m.tokens}
 }
 
 // Path is how long a call is on its way to the bucket.
