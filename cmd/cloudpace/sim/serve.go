@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// A request's head is small and comes at once.
-	headTimeout = 10 * time.Second
+	// A request's head is small and comes at once, once it begins. But net/http counts
+	// from the connection's beginning, and clients dial ahead: a connection that is
+	// closed because it waited for its first request is a fault that nobody ordered.
+	headTimeout = 10 * time.Minute
 	// What is not answered then is cut off when the server ends.
 	shutdownTimeout = 3 * time.Second
 )

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"testing"
@@ -145,9 +146,11 @@ func (o *organization) restClient() *asset.Client {
 	return c
 }
 
-// clients are one of each.
-func (o *organization) clients() map[string]*asset.Client {
-	return map[string]*asset.Client{"grpc": o.client(), "rest": o.restClient()}
+// clients are one of each, gRPC first: tests reset the server in between.
+func (o *organization) clients() iter.Seq2[string, *asset.Client] {
+	return func(yield func(string, *asset.Client) bool) {
+		_ = yield("grpc", o.client()) && yield("rest", o.restClient())
+	}
 }
 
 // list reads a whole listing.
