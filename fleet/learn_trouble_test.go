@@ -3,7 +3,6 @@ package fleet_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -30,31 +29,8 @@ func learning(rps, burst float64, ceiling cloudpace.Ceiling) func(*cloudpace.Con
 func TestLearnStoreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newWatched()
-		var calls atomic.Int64
-		ctx, stop := context.WithCancel(t.Context())
-		var work sync.WaitGroup
-		for range 4 {
-			g := governed(t, learning(20, 100, cloudpace.CeilingHard))
-			joined(t, store, g)
-			for range 8 {
-				work.Go(func() {
-					for {
-						c, err := g.Begin(ctx, ec2)
-						if err != nil {
-							return
-						}
-						calls.Add(1)
-						time.Sleep(50 * time.Millisecond)
-						c.End(nil)
-					}
-				})
-			}
-		}
-		during := func(d time.Duration) int64 {
-			before := calls.Load()
-			time.Sleep(d)
-			return calls.Load() - before
-		}
+		_, calls, stop := crowd(t, store, 50*time.Millisecond, learning(20, 100, cloudpace.CeilingHard))
+		during := calls.during
 		during(10 * time.Second)
 		if n := during(10 * time.Second); n < 190 || n > 202 {
 			t.Errorf("%d calls in 10 s while it is there", n)
@@ -72,7 +48,6 @@ func TestLearnStoreGone(t *testing.T) {
 			}
 		}
 		stop()
-		work.Wait()
 	})
 }
 
@@ -132,35 +107,7 @@ func TestLearnFairShares(t *testing.T) {
 // What a bucket that learns costs the store: it hands out no more than a twentieth of a
 // second ahead, of which eight members get six tokens each, for two questions.
 func TestLearnRoundTrips(t *testing.T) {
-	for _, members := range []int{1, 8} {
-		t.Run(fmt.Sprint(members), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store := newWatched()
-				store.away = time.Millisecond
-				var work sync.WaitGroup
-				var calls atomic.Int64
-				for range members {
-					g := governed(t, learning(1000, 1000, cloudpace.CeilingHard))
-					joined(t, store, g)
-					for range 64 {
-						work.Go(func() {
-							for end := time.Now().Add(10 * time.Second); time.Now().Before(end); calls.Add(1) {
-								c := admit(t, g, ec2)
-								time.Sleep(30 * time.Millisecond)
-								c.End(nil)
-							}
-						})
-					}
-				}
-				work.Wait()
-				per := float64(store.asked()) / float64(calls.Load())
-				t.Logf("%d members: %d calls, %.4f exchanges a call", members, calls.Load(), per)
-				if n := calls.Load(); n < 10_500 || n > 11_600 || per > 0.4 {
-					t.Errorf("%d calls in 10 s, %.3f exchanges a call", n, per)
-				}
-			})
-		})
-	}
+	roundTrips(t, learning(1000, 1000, cloudpace.CeilingHard), 0.4)
 }
 
 // books are a store that adds up the tokens of which a member has not told the end.

@@ -68,7 +68,12 @@ func admit(t testing.TB, g *cloudpace.Governor, s cloudpace.Scope, opts ...cloud
 
 // At 1,000 tokens a second the store is asked for fewer than one in twenty, and nobody
 // asks who has a token at hand.
-func TestRoundTrips(t *testing.T) {
+func TestRoundTrips(t *testing.T) { roundTrips(t, fast, 0.05) }
+
+// roundTrips holds one member and eight to the rate of 1,000 a second, and to at most so
+// many exchanges with the store for each call.
+func roundTrips(t *testing.T, settings func(*cloudpace.Config), most float64) {
+	t.Helper()
 	for _, members := range []int{1, 8} {
 		t.Run(fmt.Sprint(members), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -77,7 +82,7 @@ func TestRoundTrips(t *testing.T) {
 				var work sync.WaitGroup
 				var calls atomic.Int64
 				for range members {
-					g := governed(t, fast)
+					g := governed(t, settings)
 					joined(t, store, g)
 					for range 64 {
 						work.Go(func() {
@@ -92,7 +97,7 @@ func TestRoundTrips(t *testing.T) {
 				work.Wait()
 				per := float64(store.asked()) / float64(calls.Load())
 				t.Logf("%d members: %d calls, %.4f exchanges a call", members, calls.Load(), per)
-				if n := calls.Load(); n < 10_500 || n > 11_600 || per > 0.05 {
+				if n := calls.Load(); n < 10_500 || n > 11_600 || per > most {
 					t.Errorf("%d calls in 10 s, %.3f exchanges a call", n, per)
 				}
 			})
@@ -236,31 +241,8 @@ func TestSlotsAreShared(t *testing.T) {
 func TestStoreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newWatched()
-		var ms []*fleet.Membership
-		var calls atomic.Int64
-		ctx, stop := context.WithCancel(t.Context())
-		var work sync.WaitGroup
-		for range 4 {
-			g := governed(t)
-			ms = append(ms, joined(t, store, g))
-			for range 8 {
-				work.Go(func() {
-					for {
-						c, err := g.Begin(ctx, ec2)
-						if err != nil {
-							return
-						}
-						calls.Add(1)
-						c.End(nil)
-					}
-				})
-			}
-		}
-		during := func(d time.Duration) int64 {
-			before := calls.Load()
-			time.Sleep(d)
-			return calls.Load() - before
-		}
+		ms, calls, stop := crowd(t, store, 0)
+		during := calls.during
 		during(10 * time.Second)
 		if n := during(10 * time.Second); n < 198 || n > 202 {
 			t.Errorf("%d calls in 10 s while it is there", n)
@@ -290,8 +272,47 @@ func TestStoreGone(t *testing.T) {
 			}
 		}
 		stop()
-		work.Wait()
 	})
+}
+
+// counted are calls that are counted as they are let go.
+type counted struct{ atomic.Int64 }
+
+// during tells how many there are in some time.
+func (c *counted) during(d time.Duration) int64 {
+	before := c.Load()
+	time.Sleep(d)
+	return c.Load() - before
+}
+
+// crowd is four members of a store, each with eight callers that call all the time, a call
+// taking so long, until stop.
+func crowd(t *testing.T, store fleet.Store, each time.Duration, change ...func(*cloudpace.Config)) (ms []*fleet.Membership, calls *counted, stop func()) {
+	t.Helper()
+	calls = new(counted)
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	for range 4 {
+		g := governed(t, change...)
+		ms = append(ms, joined(t, store, g))
+		for range 8 {
+			work.Go(func() {
+				for {
+					c, err := g.Begin(ctx, ec2)
+					if err != nil {
+						return
+					}
+					calls.Add(1)
+					time.Sleep(each)
+					c.End(nil)
+				}
+			})
+		}
+	}
+	return ms, calls, func() {
+		cancel()
+		work.Wait()
+	}
 }
 
 // Who leaves takes nothing along, and the governor has its limits for itself again.

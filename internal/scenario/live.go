@@ -25,12 +25,9 @@ func (l *Live) Answer() Answer {
 // numbered from 0. It tells how long that takes, gaps left out.
 func (s Scenario) Do(call func(worker int)) (active time.Duration) {
 	for left := s.Calls; left > 0; {
-		n := left
-		if s.BurstCalls > 0 {
-			n = min(n, s.BurstCalls)
-			if left < s.Calls {
-				time.Sleep(seconds(s.GapS))
-			}
+		n := s.next(left)
+		if left < s.Calls {
+			time.Sleep(seconds(s.GapS))
 		}
 		left -= n
 		began := time.Now()

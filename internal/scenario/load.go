@@ -24,12 +24,17 @@ func newLoad(s Scenario, loop *eventloop.Loop) load {
 	return load{spec: s, loop: loop, later: s.Calls}
 }
 
+// next is how many of the calls that are left make the next burst.
+func (s Scenario) next(left int) int {
+	if s.BurstCalls > 0 {
+		return min(left, s.BurstCalls)
+	}
+	return left
+}
+
 // burst begins the next part of the work.
 func (l *load) burst() {
-	n := l.later
-	if b := l.spec.BurstCalls; b > 0 {
-		n = min(n, b)
-	}
+	n := l.spec.next(l.later)
 	l.later -= n
 	l.left, l.open, l.began = n, n, l.loop.Now()
 	l.work()
